@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+/// \file
+/// What depends on the compiler and on how it was called. No other header asks either of them anything.
+///
+/// | macro | meaning | who sets it |
+/// |---|---|---|
+/// | `SCRATCHPAD_CHECKS` | 1: a pool is watched by default, arenas check their thread; 0: they are not. Neither changes a size, an offset or an error | you, else 0 where `NDEBUG` is defined, 1 elsewhere |
+/// | `SCRATCHPAD_HD` | marks what runs on host and device and is not `constexpr` | you, else what the compiler needs |
+/// | `SCRATCHPAD_VERSION_*` | this release | the library |
+///
+/// `constexpr` functions carry no marker: `--expt-relaxed-constexpr` (part of the CMake target) makes them device
+/// functions for nvcc, and clang does so by itself.
+#pragma once
+
+#define SCRATCHPAD_VERSION_MAJOR 0
+#define SCRATCHPAD_VERSION_MINOR 1
+#define SCRATCHPAD_VERSION_PATCH 0
+
+#if !defined(SCRATCHPAD_CHECKS)
+#if defined(NDEBUG)
+#define SCRATCHPAD_CHECKS 0
+#else
+#define SCRATCHPAD_CHECKS 1
+#endif
+#endif
+
+// 1 in the pass of a CUDA compiler that makes device code, 0 everywhere else.
+#if defined(__CUDA_ARCH__)
+#define SCRATCHPAD_DEVICE_PASS 1
+#else
+#define SCRATCHPAD_DEVICE_PASS 0
+#endif
+
+#if !defined(SCRATCHPAD_HD)
+#if defined(__CUDACC__) || defined(__CUDA__)
+#define SCRATCHPAD_HD __host__ __device__
+#else
+#define SCRATCHPAD_HD
+#endif
+#endif
+
+#if defined(__NVCC__) && !defined(__CUDACC_RELAXED_CONSTEXPR__)
+#error "scratchpad's constexpr functions run on the device: pass --expt-relaxed-constexpr to nvcc (the CMake target scratchpad::scratchpad does)"
+#endif
+
+// A failing path: never inlined and kept away from the hot code. In device code a call would force the pool out of
+// registers into local memory, so there the marker is empty.
+#if SCRATCHPAD_DEVICE_PASS
+#define SCRATCHPAD_COLD
+#elif defined(__GNUC__)
+#define SCRATCHPAD_COLD [[gnu::cold, gnu::noinline]]
+#else
+#define SCRATCHPAD_COLD
+#endif
+
+// For the few functions whose call would force a guard object into memory. On the device it keeps a pool in registers.
+#if defined(__GNUC__)
+#define SCRATCHPAD_INLINE [[gnu::always_inline]]
+#else
+#define SCRATCHPAD_INLINE
+#endif
+
+#if defined(__clang__)
+#define SCRATCHPAD_LIFETIMEBOUND [[clang::lifetimebound]]
+#else
+#define SCRATCHPAD_LIFETIMEBOUND
+#endif
+
+// MSVC accepts the standard spelling and ignores it.
+#if defined(_MSC_VER)
+#define SCRATCHPAD_NO_UNIQUE_ADDRESS [[msvc::no_unique_address]]
+#else
+#define SCRATCHPAD_NO_UNIQUE_ADDRESS [[no_unique_address]]
+#endif
+
+// Without exceptions everything that can fail lives in an inline namespace of its own, so that linking it with a
+// translation unit that expects a throw is a link error and not a silent abort.
+#if defined(__cpp_exceptions)
+#define SCRATCHPAD_HAS_EXCEPTIONS 1
+#define SCRATCHPAD_NAMESPACE scratchpad
+#else
+#define SCRATCHPAD_HAS_EXCEPTIONS 0
+#define SCRATCHPAD_NAMESPACE scratchpad::inline no_exceptions
+#endif
+
+// Device code cannot even name a throw, but it keeps the host's namespace.
+#if SCRATCHPAD_HAS_EXCEPTIONS && !SCRATCHPAD_DEVICE_PASS
+#define SCRATCHPAD_TRY try
+#define SCRATCHPAD_CATCH(declaration) catch (declaration)
+#define SCRATCHPAD_THROW(exception) throw exception
+#else
+#define SCRATCHPAD_TRY if (true)
+#define SCRATCHPAD_CATCH(declaration) else
+#define SCRATCHPAD_THROW(exception) ((void)0)
+#endif
+
+namespace SCRATCHPAD_NAMESPACE {
+namespace detail {
+
+inline constexpr bool in_device_code = SCRATCHPAD_DEVICE_PASS != 0;
+inline constexpr bool has_exceptions = SCRATCHPAD_HAS_EXCEPTIONS != 0;
+
+// __trap() is not noreturn by itself: without the second line a kernel keeps the code after a failure.
+[[noreturn]] SCRATCHPAD_HD inline void trap() {
+#if SCRATCHPAD_DEVICE_PASS
+  __trap();
+#else
+  __builtin_trap();
+#endif
+  __builtin_unreachable();
+}
+
+}  // namespace detail
+}  // namespace SCRATCHPAD_NAMESPACE

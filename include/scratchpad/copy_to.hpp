@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+/// \file
+/// copy_to(pool, dst, src): keeps the bytes of a scoped tensor by copying them into one that outlives the scope.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <scratchpad/bump_allocator.hpp>
+#include <scratchpad/config.hpp>
+#include <scratchpad/error.hpp>
+#include <scratchpad/tensor.hpp>
+
+namespace SCRATCHPAD_NAMESPACE {
+namespace detail {
+
+/// The shape of a tensor in a message: "128 x 64".
+template <std::size_t Rank>
+struct Shape {
+  std::array<std::size_t, Rank> extents;
+  template <class Sink>
+  void append_to(Sink& sink) const {
+    for (std::size_t i = 0; i < Rank; ++i) sink.append(i == 0 ? "" : " x ").append(extents[i]);
+  }
+};
+
+/// Bytes [data, data + bytes) of two tensors share some, but are not the same ones.
+SCRATCHPAD_HD inline bool overlap_in_part(const void* a, const void* b, std::size_t bytes) {
+  const auto x = reinterpret_cast<std::uintptr_t>(a);
+  const auto y = reinterpret_cast<std::uintptr_t>(b);
+  return x != y && (x < y ? y - x : x - y) < bytes;
+}
+
+}  // namespace detail
+
+/// Copies the elements of `src` into `dst`, which may live further out in the same pool, in another pool of the same
+/// space, or in memory of the caller's. It is a copy within the space: on-chip write-back, never a transfer from outside.
+///
+/// `pool` is the pool that `src` was carved from. Type, rank and space must agree at compile time. A copy onto itself
+/// does nothing.
+///
+/// *On failure*, before a byte moves: `ShapeMismatch` if the extents differ (the message names both); `ApiMisuse` if
+/// `src` is another pool's, if a handle of `pool` is not live, or if the two overlap in part.
+/// *Measuring*: checks all of this and copies nothing, so it may stand in a layout, and a mistake surfaces before there is
+/// any data. *Observers*: see a CopyEvent. *Complexity*: one `Space::copy` of size_bytes().
+/// *Device*: yes, by the calling thread alone; handles are not checked for life there.
+template <class Space, class T, std::size_t Rank, class DstSpace, class U, std::size_t SrcRank, class SrcSpace>
+constexpr void copy_to(BumpAllocator<Space>& pool, const Tensor<T, Rank, DstSpace>& dst,
+                       const Tensor<U, SrcRank, SrcSpace>& src) {
+  static_assert(!std::is_const_v<T>, "scratchpad: copy_to: the elements of dst are const");
+  static_assert(std::is_same_v<T, std::remove_const_t<U>>, "scratchpad: copy_to: dst and src have different element types");
+  static_assert(Rank == SrcRank, "scratchpad: copy_to: dst and src have different ranks");
+  static_assert(std::is_same_v<Space, SrcSpace>, "scratchpad: copy_to: src is not of the pool's memory space");
+  static_assert(std::is_same_v<Space, DstSpace>,
+                "scratchpad: copy_to: dst and src are in different memory spaces; moving data between spaces is a "
+                "transfer, which this is not");
+  if constexpr (Rank == SrcRank) {
+    if (dst.extents() != src.extents()) [[unlikely]] {
+      detail::raise<ShapeMismatch>("copy_to: dst is ", detail::Shape<Rank>{dst.extents()}, ", src is ",
+                                   detail::Shape<Rank>{src.extents()});
+    }
+  }
+  if constexpr (!detail::in_device_code) {
+    if (src.birth().owner != nullptr && !pool.is_origin_of(src.birth())) [[unlikely]] {
+      detail::raise<ApiMisuse>("copy_to: src was carved from another pool than the one given");
+    }
+    if (pool.is_origin_of(src.birth()) && !pool.is_live(src)) [[unlikely]] {
+      detail::raise<ApiMisuse>("copy_to: src is not live: its scope at depth ", src.birth().depth, " (stamp ",
+                               src.birth().stamp, ") has ended; the pool's depth is ", pool.depth());
+    }
+    if (pool.is_origin_of(dst.birth()) && !pool.is_live(dst)) [[unlikely]] {
+      detail::raise<ApiMisuse>("copy_to: dst is not live: its scope at depth ", dst.birth().depth, " (stamp ",
+                               dst.birth().stamp, ") has ended; the pool's depth is ", pool.depth());
+    }
+  }
+  const std::size_t bytes = src.size_bytes();
+  if (!std::is_constant_evaluated()) {
+    // The pointers of two measuring pools say nothing about each other.
+    const bool comparable = !pool.is_measuring() || dst.birth().owner == src.birth().owner;
+    if (comparable) {
+      if (static_cast<const void*>(dst.data()) == src.data()) return;
+      if (detail::overlap_in_part(dst.data(), src.data(), bytes)) [[unlikely]] {
+        detail::raise<ApiMisuse>("copy_to: dst at ", detail::Address{dst.data()}, " and src at ",
+                                 detail::Address{src.data()}, " overlap in part; both have ", bytes, " bytes");
+      }
+    }
+  }
+  pool.note_copy({dst.data(), src.data(), src.size(), bytes});
+  if (!pool.is_measuring() && bytes != 0) Space::copy(dst.data(), src.data(), bytes);
+}
+
+}  // namespace SCRATCHPAD_NAMESPACE

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+/// \file
+/// PoolObserver: the interface through which a pool is watched. Host only; a pool in device code has no observers.
+///
+/// A watched pool takes its slow path for every request, so an observer sees everything and an unwatched pool pays
+/// nothing. No observer can change an offset, a size or the layout of a class.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <scratchpad/config.hpp>
+#include <scratchpad/error.hpp>
+
+namespace SCRATCHPAD_NAMESPACE {
+
+/// The name of a block: a string literal, because it is kept by address for as long as anybody may print it.
+struct Label {
+  const char* text = "";
+  Label() = default;
+  template <std::size_t Size>
+  consteval Label(const char (&literal)[Size]) : text(literal) {}
+};
+
+/// What an observer is told of the pool that an event belongs to.
+struct PoolView {
+  const void* pool = nullptr;  ///< identity only
+  std::string_view space;
+  std::byte* base = nullptr;  ///< not to be dereferenced while measuring
+  std::size_t capacity = 0;   ///< bytes
+  std::size_t quantum = 0;    ///< bytes
+  bool measuring = false;
+  bool host_accessible = false;
+};
+
+/// One allocation. All sizes in bytes, offsets from the pool's base.
+struct Block {
+  const char* label = "";
+  std::size_t offset = 0;
+  std::size_t bytes = 0;      ///< asked for
+  std::size_t reserved = 0;   ///< bytes, rounded up to the quantum
+  std::size_t alignment = 0;  ///< the quantum, or what was asked for above it
+  std::uint32_t depth = 0;    ///< open save-points
+  std::uint64_t serial = 0;   ///< 0, 1, 2, ... over the pool's watched blocks
+};
+
+/// A save or a rewind. `offset` is where the save-point stands.
+struct SavePointEvent {
+  std::size_t offset = 0;
+  std::size_t used_before = 0;  ///< rewind: [offset, used_before) has just been given back
+  std::uint32_t depth = 0;      ///< of the save-point; 0 is the empty pool (`reset`)
+};
+
+/// A `copy_to`: on-chip write-back, a computation on scratch bytes and never a transfer from outside.
+struct CopyEvent {
+  const void* destination = nullptr;
+  const void* source = nullptr;
+  std::size_t elements = 0;
+  std::size_t bytes = 0;
+};
+
+/// Override what you want to see. A call comes before its effect is visible in the pool, so an `on_allocate` that throws
+/// leaves the pool as it was; `on_rewind` and `on_detach` must not throw. An observer outlives its pools.
+class PoolObserver {
+ public:
+  virtual ~PoolObserver() = default;
+  virtual void on_attach(const PoolView&) {}
+  virtual void on_allocate(const PoolView&, const Block&) {}
+  virtual void on_save(const PoolView&, const SavePointEvent&) {}
+  virtual void on_rewind(const PoolView&, const SavePointEvent&) {}
+  virtual void on_copy(const PoolView&, const CopyEvent&) {}
+  /// May add what it knows (`layout_bytes`, `largest`) before the error leaves.
+  virtual void on_overflow(const PoolView&, Overflow&) {}
+  virtual void on_detach(const PoolView&) {}
+};
+
+/// The observers of one pool, called in the order in which they came.
+class ObserverChain {
+ public:
+  static constexpr std::uint32_t max_observers = 4;
+
+  constexpr ObserverChain() = default;
+  constexpr bool empty() const { return count_ == 0; }
+  constexpr bool full() const { return count_ == max_observers; }
+  /// \pre !full()
+  constexpr void add(PoolObserver* observer) { observers_[count_++] = observer; }
+  constexpr void clear() { count_ = 0; }
+
+  template <class Call>
+  constexpr void each(Call call) const {
+    for (std::uint32_t i = 0; i < count_; ++i) call(*observers_[i]);
+  }
+
+ private:
+  PoolObserver* observers_[max_observers] = {};
+  std::uint32_t count_ = 0;
+};
+
+}  // namespace SCRATCHPAD_NAMESPACE
