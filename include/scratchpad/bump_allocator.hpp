@@ -17,6 +17,7 @@
 #include <scratchpad/error.hpp>
 #include <scratchpad/fwd.hpp>
 #include <scratchpad/memory_space.hpp>
+#include <scratchpad/observe/default_observer.hpp>
 #include <scratchpad/pool_observer.hpp>
 #include <scratchpad/requirement.hpp>
 #include <scratchpad/save_points.hpp>
@@ -49,7 +50,8 @@ struct Quantum<dynamic_quantum> {
 /// pointers look like any other.)
 inline constexpr bool wide = std::numeric_limits<std::size_t>::digits >= 64;
 inline constexpr std::size_t measuring_capacity = std::size_t{1} << (wide ? 54 : 31);
-inline constexpr std::uintptr_t measuring_base = static_cast<std::uintptr_t>(wide ? 0x8080'0000'0000'0000 : 0x8000'0000);
+inline constexpr std::uintptr_t measuring_base =
+    static_cast<std::uintptr_t>(wide ? 0x8080'0000'0000'0000 : 0x8000'0000);
 
 }  // namespace detail
 
@@ -72,9 +74,10 @@ inline constexpr std::uintptr_t measuring_base = static_cast<std::uintptr_t>(wid
 /// failures trap, and `peak()` counts only while measuring, because loop-carried bookkeeping stops nvcc from unrolling.
 template <class Space>
 class BumpAllocator {
-  static_assert(MemorySpace<Space>,
-                "scratchpad: Space must model MemorySpace: name, quantum (a power of two or dynamic_quantum), max_depth "
-                "(1 to 65535), host_accessible, bounds_checked and copy(dst, src, bytes); derive from HostSpace");
+  static_assert(
+      MemorySpace<Space>,
+      "scratchpad: Space must model MemorySpace: name, quantum (a power of two or dynamic_quantum), max_depth "
+      "(1 to 65535), host_accessible, bounds_checked and copy(dst, src, bytes); derive from HostSpace");
 
  public:
   using space_type = Space;
@@ -82,25 +85,28 @@ class BumpAllocator {
 
   /// Serves from `bytes` bytes at `memory`; the capacity is rounded down to the quantum. (nullptr, 0) is an empty pool.
   ///
+  /// \param observer watches the pool from the start; by default the build's (observe/default_observer.hpp), which is
+  ///        nobody in a release build; nullptr: nobody
+  ///
   /// *On failure*: `ApiMisuse` if `memory` is not a multiple of the quantum (a shifted base would lose bytes in silence),
   /// is null with bytes > 0, or `bytes` is larger than any object can be.
-  /// *Device*: the base is not checked.
-  constexpr BumpAllocator(void* memory, std::size_t bytes)
-    requires(!has_dynamic_quantum)
-      : BumpAllocator(memory, bytes, Space::quantum, Serving{}) {}
+  /// *Device*: the base is not checked, and there is no observer.
+  constexpr BumpAllocator(void* memory, std::size_t bytes,
+                          PoolObserver* observer = default_observer<Space>()) requires(!has_dynamic_quantum)
+      : BumpAllocator(memory, bytes, Space::quantum, observer, Serving{}) {}
 
   /// The same with the quantum that the device asked for. *On failure*: also `ApiMisuse` if it is no power of two.
-  constexpr BumpAllocator(void* memory, std::size_t bytes, std::size_t quantum)
-    requires has_dynamic_quantum
-      : BumpAllocator(memory, bytes, quantum, Serving{}) {}
+  constexpr BumpAllocator(void* memory, std::size_t bytes, std::size_t quantum,
+                          PoolObserver* observer = default_observer<Space>()) requires has_dynamic_quantum
+      : BumpAllocator(memory, bytes, quantum, observer, Serving{}) {}
 
   /// The same from an array, a ScratchBuffer, a lease, ...: any lvalue that converts to a span of bytes.
-  constexpr explicit BumpAllocator(std::span<std::byte> memory)
-    requires(!has_dynamic_quantum)
-      : BumpAllocator(memory.data(), memory.size(), Space::quantum, Serving{}) {}
-  constexpr BumpAllocator(std::span<std::byte> memory, std::size_t quantum)
-    requires has_dynamic_quantum
-      : BumpAllocator(memory.data(), memory.size(), quantum, Serving{}) {}
+  constexpr explicit BumpAllocator(std::span<std::byte> memory,
+                                   PoolObserver* observer = default_observer<Space>()) requires(!has_dynamic_quantum)
+      : BumpAllocator(memory.data(), memory.size(), Space::quantum, observer, Serving{}) {}
+  constexpr BumpAllocator(std::span<std::byte> memory, std::size_t quantum,
+                          PoolObserver* observer = default_observer<Space>()) requires has_dynamic_quantum
+      : BumpAllocator(memory.data(), memory.size(), quantum, observer, Serving{}) {}
 
   BumpAllocator(const BumpAllocator&) = delete;
   BumpAllocator& operator=(const BumpAllocator&) = delete;
@@ -113,15 +119,11 @@ class BumpAllocator {
 
   /// A pool that serves nothing and measures: the same arithmetic over a fictitious region of 2^54 bytes.
   /// Its pointers are not null, aligned, and fault when they are used (in a constant expression they are null).
-  static constexpr BumpAllocator measuring()
-    requires(!has_dynamic_quantum)
-  {
+  static constexpr BumpAllocator measuring() requires(!has_dynamic_quantum) {
     return BumpAllocator(Space::quantum, Measuring{});
   }
   /// *On failure*: `ApiMisuse` if `quantum` is no power of two.
-  static constexpr BumpAllocator measuring(std::size_t quantum)
-    requires has_dynamic_quantum
-  {
+  static constexpr BumpAllocator measuring(std::size_t quantum) requires has_dynamic_quantum {
     return BumpAllocator(quantum, Measuring{});
   }
 
@@ -134,7 +136,8 @@ class BumpAllocator {
   /// *Complexity*: constant; one comparison and no call on the path that hits.
   template <class T>
   [[nodiscard]] constexpr std::span<T> allocate(std::size_t n, Label label = {}) SCRATCHPAD_LIFETIMEBOUND {
-    if (hits<T>(n)) [[likely]] return hit<T>(n);
+    if (hits<T>(n)) [[likely]]
+      return hit<T>(n);
     return miss<T>(n, {1}, label);
   }
 
@@ -151,7 +154,8 @@ class BumpAllocator {
   template <class T>
   [[nodiscard]] constexpr std::optional<std::span<T>> try_allocate(std::size_t n,
                                                                    Label label = {}) SCRATCHPAD_LIFETIMEBOUND {
-    if (hits<T>(n)) [[likely]] return hit<T>(n);
+    if (hits<T>(n)) [[likely]]
+      return hit<T>(n);
     const Placement at = find(n, sizeof(T), coarser(alignof(T), quantum()));
     if (!at.fits) return std::nullopt;
     take(at, n, sizeof(T), coarser(alignof(T), quantum()), label);
@@ -161,7 +165,8 @@ class BumpAllocator {
   /// Opens a save-point, for callers that cannot use a ScratchScope.
   /// *Returns*: the handle for `rewind`. *On failure*: `ApiMisuse` if Space::max_depth are open.
   [[nodiscard]] SCRATCHPAD_INLINE constexpr SavePoint save() {
-    if (save_points_.has_reached(save_limit_)) [[unlikely]] save_slowly();
+    if (save_points_.has_reached(save_limit_)) [[unlikely]]
+      save_slowly();
     return save_points_.push(cursor_);
   }
 
@@ -169,16 +174,18 @@ class BumpAllocator {
   /// *On failure*: `ApiMisuse` if `at` is not the innermost open save-point of this pool (wrong order, twice, stale,
   /// another pool's). *Invalidates*: every block handed out since. *Device*: only the depth is checked.
   constexpr void rewind(SavePoint at) {
-    if (at.depth == 0 || at.depth != save_points_.depth() || !is_open(at)) [[unlikely]] refuse_rewind(at);
-    give_back(at);
+    if (at.depth == 0 || at.depth != save_points_.depth() || !is_open(at)) [[unlikely]]
+      refuse_rewind(at);
+    give_back<false>(at);
     save_points_.pop(at.depth);
   }
 
   /// Like `rewind(at)`, and closes every save-point opened after `at` too: what a scope does at its end.
   /// *Returns*: false, with nothing changed, if `at` is not open.
   SCRATCHPAD_INLINE constexpr bool unwind(SavePoint at) {
-    if (!is_open(at)) [[unlikely]] return false;
-    give_back(at);
+    if (!is_open(at)) [[unlikely]]
+      return false;
+    give_back<false>(at);
     save_points_.pop(at.depth);
     return true;
   }
@@ -186,16 +193,18 @@ class BumpAllocator {
   /// Like `unwind(at)`, but `at` stays open, for a new life: blocks handed out since are invalid and their tensors known
   /// as dead. *Returns*: the handle of the new life, or `at` itself, with nothing changed, if `at` is not open.
   [[nodiscard]] constexpr std::optional<SavePoint> renew(SavePoint at) {
-    if (!is_open(at)) [[unlikely]] return std::nullopt;
-    give_back(at);
+    if (!is_open(at)) [[unlikely]]
+      return std::nullopt;
+    give_back<true>(at);
     return save_points_.renew(at);
   }
 
   /// Empties the pool: all figures are those of a fresh one. Twice is as good as once.
   /// *On failure*: `ApiMisuse` while a save-point is open. *Invalidates*: every block.
   constexpr void reset() {
-    if (save_points_.depth() != 0) [[unlikely]] refuse_reset();
-    give_back(here());
+    if (save_points_.depth() != 0) [[unlikely]]
+      refuse_reset();
+    give_back<true>(here());
     save_points_.renew(here());
     peak_ = 0;
     coarsest_ = quantum();
@@ -207,13 +216,15 @@ class BumpAllocator {
 
   /// Bytes this pool can serve. *On failure*: `ApiMisuse` while measuring.
   constexpr std::size_t capacity() const {
-    if (measuring_) [[unlikely]] refuse_figure("capacity()");
+    if (measuring_) [[unlikely]]
+      refuse_figure("capacity()");
     return capacity_;
   }
 
   /// capacity() - used(). *On failure*: `ApiMisuse` while measuring.
   constexpr std::size_t remaining() const {
-    if (measuring_) [[unlikely]] refuse_figure("remaining()");
+    if (measuring_) [[unlikely]]
+      refuse_figure("remaining()");
     return capacity_ - cursor_;
   }
 
@@ -236,9 +247,7 @@ class BumpAllocator {
     requires requires(const Handle& handle) {
       { handle.birth() } -> std::convertible_to<SavePoint>;
     }
-  constexpr bool is_live(const Handle& handle) const {
-    return save_points_.is_live(handle.birth());
-  }
+  constexpr bool is_live(const Handle& handle) const { return save_points_.is_live(handle.birth()); }
 
   /// Whether `handle` came from this pool, alive or not.
   constexpr bool is_origin_of(const SavePoint& handle) const { return handle.owner == here().owner; }
@@ -252,25 +261,30 @@ class BumpAllocator {
   /// are handed on as plain bytes. See bump::required_bytes for the proof.
   /// *On failure*: `ApiMisuse` on a pool that serves.
   constexpr std::size_t required_bytes() const {
-    if (!measuring_) [[unlikely]] refuse_figure("required_bytes()");
+    if (!measuring_) [[unlikely]]
+      refuse_figure("required_bytes()");
     return bump::required_bytes(peak(), coarsest_, quantum());
   }
 
   /// The same, exactly, for a base with the alignment it names. *On failure*: `ApiMisuse` on a pool that serves.
   constexpr Requirement requirement() const {
-    if (!measuring_) [[unlikely]] refuse_figure("requirement()");
+    if (!measuring_) [[unlikely]]
+      refuse_figure("requirement()");
     return {peak(), coarsest_};
   }
 
   /// Adds an observer; nullptr takes all of them away. Several are called in the order in which they came.
   /// *On failure*: `ApiMisuse` if the pool is not empty, or has ObserverChain::max_observers already.
   constexpr void watch(PoolObserver* observer) {
-    if (cursor_ != 0 || depth() != 0) [[unlikely]] refuse_watch("the pool is not empty");
+    if (cursor_ != 0 || depth() != 0) [[unlikely]]
+      refuse_watch("the pool is not empty");
     if (observer == nullptr) {
       detach();
       observers_.clear();
     } else {
-      if (observers_.full()) [[unlikely]] refuse_watch("it has as many observers as it can hold");
+      if (observers_.full()) [[unlikely]]
+        refuse_watch("it has as many observers as it can hold");
+      if (!std::is_constant_evaluated()) base_ = detail::forget_origin(base_);
       observer->on_attach(view());
       observers_.add(observer);
     }
@@ -291,13 +305,16 @@ class BumpAllocator {
   struct Measuring {};
   using Placement = bump::Placement<std::size_t>;
 
-  constexpr BumpAllocator(void* memory, std::size_t bytes, std::size_t quantum, Serving)
+  constexpr BumpAllocator(void* memory, std::size_t bytes, std::size_t quantum, PoolObserver* observer, Serving)
       : base_(static_cast<std::byte*>(memory)),
         fast_limit_(bump::round_down(bytes, checked_quantum(quantum))),
         capacity_(fast_limit_),
         coarsest_(quantum),
         quantum_(quantum) {
     if (!std::is_constant_evaluated()) check_memory(memory, bytes, quantum);
+    if constexpr (!detail::in_device_code) {
+      if (observer != nullptr) watch(observer);
+    }
   }
 
   constexpr BumpAllocator(std::size_t quantum, Measuring)
@@ -352,10 +369,12 @@ class BumpAllocator {
   template <class T>
   SCRATCHPAD_COLD constexpr std::span<T> miss(std::size_t n, Alignment asked, Label label) {
     static_assert(ScratchElement<T>, "scratchpad: T must be trivially copyable and trivially destructible");
-    if (!bump::is_power_of_two(asked.bytes)) [[unlikely]] refuse_alignment(asked, label);
+    if (!bump::is_power_of_two(asked.bytes)) [[unlikely]]
+      refuse_alignment(asked, label);
     const std::size_t alignment = coarser(coarser(alignof(T), asked.bytes), quantum());
     const Placement at = find(n, sizeof(T), alignment);
-    if (!at.fits) [[unlikely]] overflow(n, sizeof(T), alignment, label);
+    if (!at.fits) [[unlikely]]
+      overflow(n, sizeof(T), alignment, label);
     take(at, n, sizeof(T), alignment, label);
     return span_at<T>(at.start, n);
   }
@@ -381,6 +400,7 @@ class BumpAllocator {
     if constexpr (!detail::in_device_code) {
       if (!observers_.empty()) {
         const Block block{label.text, at.start, n * size, at.end - at.start, alignment, depth(), serial_};
+        observers_.each([&](PoolObserver& observer) { observer.before_allocate(view(), block); });
         observers_.each([&](PoolObserver& observer) { observer.on_allocate(view(), block); });
         ++serial_;
       }
@@ -392,23 +412,24 @@ class BumpAllocator {
 
   // Everything handed out since the level `at` was opened is free again. The cursor falls nowhere else, so
   // this is where the peak is sampled.
+  template <bool StaysOpen>
   constexpr void give_back(const SavePoint& at) {
     if (!detail::in_device_code || measuring_) {
-      if (cursor_ > peak_) [[unlikely]] peak_ = cursor_;
+      if (cursor_ > peak_) [[unlikely]]
+        peak_ = cursor_;
     }
     if (slow_) [[unlikely]] {
-      give_back_slowly(at.depth, at.stamp);
+      give_back_slowly<StaysOpen>(at.depth, at.stamp);
     } else {
       cursor_ = save_points_.offset(at);
     }
   }
   // Two numbers and not the handle they are from: a struct would be passed through memory, on every path.
+  template <bool StaysOpen>
   SCRATCHPAD_COLD constexpr void give_back_slowly(std::uint32_t depth, std::uint64_t stamp) {
     const std::size_t offset = save_points_.offset({nullptr, stamp, depth});
     if constexpr (!detail::in_device_code) {
-      observers_.each([&](PoolObserver& observer) {
-        observer.on_rewind(view(), {offset, cursor_, depth});
-      });
+      observers_.each([&](PoolObserver& observer) { observer.on_rewind(view(), {offset, cursor_, depth, StaysOpen}); });
     }
     cursor_ = offset;
     fast_limit_ = offset;
@@ -418,7 +439,9 @@ class BumpAllocator {
   SCRATCHPAD_COLD constexpr void save_slowly() const {
     if (depth() == Space::max_depth) refuse_save();
     if constexpr (!detail::in_device_code) {
-      observers_.each([&](PoolObserver& observer) { observer.on_save(view(), {cursor_, cursor_, depth() + 1}); });
+      observers_.each([&](PoolObserver& observer) {
+        observer.on_save(view(), {cursor_, cursor_, depth() + 1, false});
+      });
     }
   }
 
@@ -506,8 +529,9 @@ class BumpAllocator {
     detail::raise<ApiMisuse>("BumpAllocator::watch: ", why, " (used ", cursor_, ", depth ", depth(), ")");
   }
   [[noreturn]] SCRATCHPAD_COLD constexpr void refuse_figure(const char* what) const {
-    detail::raise<ApiMisuse>("BumpAllocator::", what, measuring_ ? ": a measuring pool has none (used " : ": this pool serves (used ",
-                             cursor_, measuring_ ? "); ask required_bytes()" : "); ask a measuring one");
+    detail::raise<ApiMisuse>("BumpAllocator::", what,
+                             measuring_ ? ": a measuring pool has none (used " : ": this pool serves (used ", cursor_,
+                             measuring_ ? "); ask required_bytes()" : "); ask a measuring one");
   }
 
   // Offsets and not addresses are the state: base_ + offset keeps its provenance, lets a GPU compiler see which memory it

@@ -5,12 +5,15 @@
 /// | macro | meaning | who sets it |
 /// |---|---|---|
 /// | `SCRATCHPAD_CHECKS` | 1: a pool is watched by default, arenas check their thread; 0: they are not. Neither changes a size, an offset or an error | you, else 0 where `NDEBUG` is defined, 1 elsewhere |
+/// | `SCRATCHPAD_VALGRIND` | 1: under Valgrind, pools tell Memcheck about their bytes (needs valgrind/memcheck.h) | you, else 0 |
 /// | `SCRATCHPAD_HD` | marks what runs on host and device and is not `constexpr` | you, else what the compiler needs |
 /// | `SCRATCHPAD_VERSION_*` | this release | the library |
 ///
 /// `constexpr` functions carry no marker: `--expt-relaxed-constexpr` (part of the CMake target) makes them device
 /// functions for nvcc, and clang does so by itself.
 #pragma once
+
+#include <cstddef>
 
 #define SCRATCHPAD_VERSION_MAJOR 0
 #define SCRATCHPAD_VERSION_MINOR 1
@@ -22,6 +25,42 @@
 #else
 #define SCRATCHPAD_CHECKS 1
 #endif
+#endif
+
+#if !defined(SCRATCHPAD_VALGRIND)
+#define SCRATCHPAD_VALGRIND 0
+#endif
+
+#if defined(__has_feature)
+#define SCRATCHPAD_HAS_FEATURE(feature) __has_feature(feature)
+#else
+#define SCRATCHPAD_HAS_FEATURE(feature) 0
+#endif
+
+#if defined(__SANITIZE_ADDRESS__) || SCRATCHPAD_HAS_FEATURE(address_sanitizer)
+#define SCRATCHPAD_ASAN 1
+#else
+#define SCRATCHPAD_ASAN 0
+#endif
+
+#if SCRATCHPAD_HAS_FEATURE(memory_sanitizer)
+#define SCRATCHPAD_MSAN 1
+#else
+#define SCRATCHPAD_MSAN 0
+#endif
+
+// Who watches a pool by default. The name is that of an inline namespace around what depends on it, so that translation
+// units with different switches can be linked: they name different functions.
+#if SCRATCHPAD_ASAN
+#define SCRATCHPAD_WATCHED_BY watched_by_asan
+#elif SCRATCHPAD_MSAN
+#define SCRATCHPAD_WATCHED_BY watched_by_msan
+#elif SCRATCHPAD_VALGRIND
+#define SCRATCHPAD_WATCHED_BY watched_by_memcheck
+#elif SCRATCHPAD_CHECKS
+#define SCRATCHPAD_WATCHED_BY watched_by_poison
+#else
+#define SCRATCHPAD_WATCHED_BY watched_by_nobody
 #endif
 
 // 1 in the pass of a CUDA compiler that makes device code, 0 everywhere else.
@@ -40,7 +79,8 @@
 #endif
 
 #if defined(__NVCC__) && !defined(__CUDACC_RELAXED_CONSTEXPR__)
-#error "scratchpad's constexpr functions run on the device: pass --expt-relaxed-constexpr to nvcc (the CMake target scratchpad::scratchpad does)"
+#error \
+    "scratchpad's constexpr functions run on the device: pass --expt-relaxed-constexpr to nvcc (the CMake target scratchpad::scratchpad does)"
 #endif
 
 // A failing path: never inlined and kept away from the hot code. In device code a call would force the pool out of
@@ -108,6 +148,15 @@ inline constexpr bool has_exceptions = SCRATCHPAD_HAS_EXCEPTIONS != 0;
   __builtin_trap();
 #endif
   __builtin_unreachable();
+}
+
+// The same address, about which the optimiser knows nothing any more. AddressSanitizer needs it: an access at a constant
+// offset into a static or stack buffer is otherwise taken as proven, and not instrumented.
+inline std::byte* forget_origin(std::byte* address) {
+#if defined(__GNUC__) && !SCRATCHPAD_DEVICE_PASS
+  asm volatile("" : "+r"(address));
+#endif
+  return address;
 }
 
 }  // namespace detail

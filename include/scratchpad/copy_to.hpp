@@ -50,7 +50,8 @@ template <class Space, class T, std::size_t Rank, class DstSpace, class U, std::
 constexpr void copy_to(BumpAllocator<Space>& pool, const Tensor<T, Rank, DstSpace>& dst,
                        const Tensor<U, SrcRank, SrcSpace>& src) {
   static_assert(!std::is_const_v<T>, "scratchpad: copy_to: the elements of dst are const");
-  static_assert(std::is_same_v<T, std::remove_const_t<U>>, "scratchpad: copy_to: dst and src have different element types");
+  static_assert(std::is_same_v<T, std::remove_const_t<U>>,
+                "scratchpad: copy_to: dst and src have different element types");
   static_assert(Rank == SrcRank, "scratchpad: copy_to: dst and src have different ranks");
   static_assert(std::is_same_v<Space, SrcSpace>, "scratchpad: copy_to: src is not of the pool's memory space");
   static_assert(std::is_same_v<Space, DstSpace>,

@@ -82,9 +82,7 @@ class Message {
   Message& append(const char* text) { return append(std::string_view(text)); }
   template <std::integral Number>
     requires(!std::same_as<Number, char> && !std::same_as<Number, bool>)
-  Message& append(Number number) {
-    return digits(number, 10);
-  }
+  Message& append(Number number) { return digits(number, 10); }
   /// Anything that knows how to write itself.
   template <class Part>
     requires requires(const Part& part, Message& sink) { part.append_to(sink); }

@@ -17,7 +17,10 @@ class ShapeMismatch;
 struct Failure;
 struct Overflow;
 
+class PlanCheck;
+class Poison;
 class PoolObserver;
+class Recorder;
 struct Block;
 struct Label;
 

@@ -27,7 +27,8 @@ namespace SCRATCHPAD_NAMESPACE {
 template <class Pool, ExtentLike N, class LayoutOf, class... Quantum>
 [[nodiscard]] constexpr std::optional<N> largest_fit(std::size_t budget, N lo, N hi, std::type_identity_t<N> step,
                                                      LayoutOf layout_of, Quantum... quantum) {
-  if (step <= 0) [[unlikely]] detail::raise<ApiMisuse>("largest_fit: the step is ", step, "; it must be positive");
+  if (step <= 0) [[unlikely]]
+    detail::raise<ApiMisuse>("largest_fit: the step is ", step, "; it must be positive");
   for (N n = hi; n >= lo; n = static_cast<N>(n - step)) {
     const bool fits = [&] {
       SCRATCHPAD_TRY { return workspace_bytes<Pool>(layout_of(n), quantum...) <= budget; }

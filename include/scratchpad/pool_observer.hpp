@@ -50,6 +50,7 @@ struct SavePointEvent {
   std::size_t offset = 0;
   std::size_t used_before = 0;  ///< rewind: [offset, used_before) has just been given back
   std::uint32_t depth = 0;      ///< of the save-point; 0 is the empty pool (`reset`)
+  bool stays_open = false;      ///< rewind: a `ScratchScope::rewind()` or a reset, not the end of the scope
 };
 
 /// A `copy_to`: on-chip write-back, a computation on scratch bytes and never a transfer from outside.
@@ -60,12 +61,14 @@ struct CopyEvent {
   std::size_t bytes = 0;
 };
 
-/// Override what you want to see. A call comes before its effect is visible in the pool, so an `on_allocate` that throws
-/// leaves the pool as it was; `on_rewind` and `on_detach` must not throw. An observer outlives its pools.
+/// Override what you want to see. Nobody deletes an observer through this interface, and an observer outlives its pools.
+///
+/// A call comes before its effect is visible in the pool, so what throws leaves the pool as it was. To refuse a block, throw
+/// from `before_allocate`: no `on_allocate` has been called yet. `on_rewind` and `on_detach` must not throw.
 class PoolObserver {
  public:
-  virtual ~PoolObserver() = default;
   virtual void on_attach(const PoolView&) {}
+  virtual void before_allocate(const PoolView&, const Block&) {}
   virtual void on_allocate(const PoolView&, const Block&) {}
   virtual void on_save(const PoolView&, const SavePointEvent&) {}
   virtual void on_rewind(const PoolView&, const SavePointEvent&) {}
@@ -73,6 +76,12 @@ class PoolObserver {
   /// May add what it knows (`layout_bytes`, `largest`) before the error leaves.
   virtual void on_overflow(const PoolView&, Overflow&) {}
   virtual void on_detach(const PoolView&) {}
+
+ protected:
+  constexpr PoolObserver() = default;
+  PoolObserver(const PoolObserver&) = default;
+  PoolObserver& operator=(const PoolObserver&) = default;
+  ~PoolObserver() = default;
 };
 
 /// The observers of one pool, called in the order in which they came.

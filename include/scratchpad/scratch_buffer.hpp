@@ -31,7 +31,8 @@ class ScratchBuffer {
   /// \param upstream where the bytes come from and go back to; it outlives the buffer
   /// *On failure*: what the upstream throws, `std::bad_alloc` as a rule; `ApiMisuse` if the alignment is no power of two
   /// or there is no upstream.
-  explicit ScratchBuffer(Requirement requirement, std::pmr::memory_resource* upstream = std::pmr::get_default_resource())
+  explicit ScratchBuffer(Requirement requirement,
+                         std::pmr::memory_resource* upstream = std::pmr::get_default_resource())
       : size_(requirement.bytes), alignment_(requirement.alignment), upstream_(upstream) {
     if (!bump::is_power_of_two(alignment_)) {
       detail::raise<ApiMisuse>("ScratchBuffer: an alignment of ", alignment_, " bytes is no power of two");

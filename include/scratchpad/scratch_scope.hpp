@@ -43,8 +43,7 @@ class [[nodiscard]] ScratchScope {
 
  public:
   /// *On failure*: `ApiMisuse` if Space::max_depth save-points are open.
-  SCRATCHPAD_INLINE constexpr explicit ScratchScope(BumpAllocator<Space>& pool)
-    requires std::same_as<Fence, NoFence>
+  SCRATCHPAD_INLINE constexpr explicit ScratchScope(BumpAllocator<Space>& pool) requires std::same_as<Fence, NoFence>
       : pool_(pool), at_(pool.save()), fence_() {}
   SCRATCHPAD_INLINE constexpr ScratchScope(BumpAllocator<Space>& pool, Fence fence)
       : pool_(pool), at_(pool.save()), fence_(std::move(fence)) {}
@@ -56,7 +55,8 @@ class [[nodiscard]] ScratchScope {
   /// order) the failure handler is called and the program stops, because a destructor cannot throw.
   SCRATCHPAD_INLINE constexpr ~ScratchScope() {
     run_fence();
-    if (!pool_.unwind(at_)) [[unlikely]] ended_in_wrong_order(at_.depth, pool_.depth());
+    if (!pool_.unwind(at_)) [[unlikely]]
+      ended_in_wrong_order(at_.depth, pool_.depth());
   }
 
   /// Goes back to the save-point now and stays open. *Invalidates*: every block handed out since the scope was opened.
@@ -65,8 +65,8 @@ class [[nodiscard]] ScratchScope {
     run_fence();
     const auto renewed = pool_.renew(at_);
     if (!renewed) [[unlikely]] {
-      detail::raise<ApiMisuse>("ScratchScope::rewind: the scope's save-point at depth ", at_.depth,
-                               " is not open; ", pool_.depth(), " are: scopes ended in the wrong order");
+      detail::raise<ApiMisuse>("ScratchScope::rewind: the scope's save-point at depth ", at_.depth, " is not open; ",
+                               pool_.depth(), " are: scopes ended in the wrong order");
     }
     at_ = *renewed;
   }

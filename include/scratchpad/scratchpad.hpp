@@ -4,4 +4,9 @@
 #pragma once
 
 #include <scratchpad/core.hpp>
+#include <scratchpad/observe/plan.hpp>
+#include <scratchpad/observe/plan_check.hpp>
+#include <scratchpad/observe/poison.hpp>
+#include <scratchpad/observe/recorder.hpp>
+#include <scratchpad/observe/sanitizer.hpp>
 #include <scratchpad/scratch_buffer.hpp>

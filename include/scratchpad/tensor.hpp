@@ -32,7 +32,8 @@ constexpr bool is_row_major(std::index_sequence<Dimension...>) {
   const Mapping probe(Extents((Dimension == 0 ? 2 : 3)...));
   std::size_t stride = 1;
   bool result = true;
-  ((result = result && static_cast<std::size_t>(probe.stride(sizeof...(Dimension) - 1 - Dimension)) == stride, stride *= 3),
+  ((result = result && static_cast<std::size_t>(probe.stride(sizeof...(Dimension) - 1 - Dimension)) == stride,
+    stride *= 3),
    ...);
   return result;
 }
@@ -40,8 +41,10 @@ constexpr bool is_row_major(std::index_sequence<Dimension...>) {
 /// An mdspan of any library (std, Kokkos, cuda::std) over Rank extents of a row-major, contiguous layout.
 template <class Mdspan, class T, std::size_t Rank>
 concept RowMajorMdspan = requires {
-  requires Mdspan::rank() == Rank;
-  requires Mdspan::rank_dynamic() == Rank;
+  requires Mdspan::rank()
+  == Rank;
+  requires Mdspan::rank_dynamic()
+  == Rank;
   requires std::same_as<typename Mdspan::element_type, T> || std::same_as<typename Mdspan::element_type, const T>;
   requires is_row_major<typename Mdspan::mapping_type, typename Mdspan::extents_type>(std::make_index_sequence<Rank>());
 };
@@ -92,9 +95,7 @@ class Tensor {
   /// The element at these indices. \pre each index < its extent (not checked)
   template <ExtentLike... Index>
     requires(sizeof...(Index) == Rank)
-  constexpr T& operator()(Index... index) const {
-    return data_[offset_of(std::make_index_sequence<Rank>(), index...)];
-  }
+  constexpr T& operator()(Index... index) const { return data_[offset_of(std::make_index_sequence<Rank>(), index...)]; }
 
   /// The elements along the last dimension at the given leading indices. \pre each index < its extent (not checked)
   template <ExtentLike... Index>
@@ -107,17 +108,11 @@ class Tensor {
   /// All elements. A span carries no mark: `is_live` cannot recognise it later.
   constexpr std::span<T> span() const { return {data_, size()}; }
   constexpr operator std::span<T>() const { return span(); }
-  constexpr operator std::span<const T>() const
-    requires(!std::is_const_v<T>)
-  {
-    return span();
-  }
+  constexpr operator std::span<const T>() const requires(!std::is_const_v<T>) { return span(); }
 
   template <class Mdspan>
     requires detail::RowMajorMdspan<Mdspan, T, Rank>
-  constexpr operator Mdspan() const {
-    return Mdspan(data_, extents());
-  }
+  constexpr operator Mdspan() const { return Mdspan(data_, extents()); }
 
   /// The save-point it was born in; for `pool.is_live(t)`.
   constexpr const SavePoint& birth() const { return birth_; }
@@ -143,7 +138,8 @@ class Tensor {
 namespace detail {
 
 template <class Space, ExtentLike Integer>
-constexpr std::size_t checked_extent(Integer extent, [[maybe_unused]] Label label, [[maybe_unused]] std::size_t dimension) {
+constexpr std::size_t checked_extent(Integer extent, [[maybe_unused]] Label label,
+                                     [[maybe_unused]] std::size_t dimension) {
   if constexpr (std::is_signed_v<Integer> && Space::bounds_checked) {
     if (extent < 0) [[unlikely]] {
       raise<ApiMisuse>("tensor '", label.text, "': extent ", dimension, " is negative, ", extent);
@@ -177,7 +173,8 @@ template <class T, class Space, ExtentLike... Extents>
 [[nodiscard]] constexpr Tensor<T, sizeof...(Extents), Space> tensor(BumpAllocator<Space>& pool SCRATCHPAD_LIFETIMEBOUND,
                                                                     Label label, Extents... extents) {
   std::size_t dimension = 0;
-  const std::array<std::size_t, sizeof...(Extents)> shape{detail::checked_extent<Space>(extents, label, dimension++)...};
+  const std::array<std::size_t, sizeof...(Extents)> shape{
+      detail::checked_extent<Space>(extents, label, dimension++)...};
   const std::size_t elements = detail::elements_of<Space>(static_cast<std::size_t>(extents)...);
   return {pool.template allocate<T>(elements, label).data(), shape, pool.here()};
 }

@@ -72,14 +72,16 @@ struct Measurement {
 template <class Pool, class Layout, class... Quantum>
 constexpr Measurement measure(Layout&& layout, Quantum... quantum) {
   using Measured = typename PoolOf<Pool, Layout>::type;
-  static_assert(!std::is_void_v<Measured>,
-                "scratchpad: which pool does this layout run on? It is generic (or no function of one BumpAllocator&): "
-                "name the pool, workspace_bytes<Pool>(layout). Measuring with another quantum than the run's would give a "
-                "wrong size");
+  static_assert(
+      !std::is_void_v<Measured>,
+      "scratchpad: which pool does this layout run on? It is generic (or no function of one BumpAllocator&): "
+      "name the pool, workspace_bytes<Pool>(layout). Measuring with another quantum than the run's would give a "
+      "wrong size");
   if constexpr (!std::is_void_v<Measured>) {
-    static_assert(Measured::has_dynamic_quantum == (sizeof...(quantum) == 1),
-                  "scratchpad: a pool with a dynamic quantum is measured with one, workspace_bytes<Pool>(layout, quantum), "
-                  "and no other pool is");
+    static_assert(
+        Measured::has_dynamic_quantum == (sizeof...(quantum) == 1),
+        "scratchpad: a pool with a dynamic quantum is measured with one, workspace_bytes<Pool>(layout, quantum), "
+        "and no other pool is");
     static_assert(std::is_invocable_v<Layout&&, Measured&>, "scratchpad: this layout cannot be called with the pool");
     Measured pool = Measured::measuring(quantum...);
     std::forward<Layout>(layout)(pool);
