@@ -127,7 +127,7 @@ class BumpAllocator {
     return BumpAllocator(quantum, Measuring{});
   }
 
-  /// A block of `n` elements; uninitialised. No elements: an empty span, nothing is consumed.
+  /// A block of `n` elements; uninitialised. No elements: an empty span (aligned to the quantum), nothing is consumed.
   ///
   /// *Returns*: n elements aligned to the quantum, or to T where that is coarser.
   /// *On failure*: `ScratchOverflow`, with all the numbers.
@@ -156,9 +156,10 @@ class BumpAllocator {
                                                                    Label label = {}) SCRATCHPAD_LIFETIMEBOUND {
     if (hits<T>(n)) [[likely]]
       return hit<T>(n);
-    const Placement at = find(n, sizeof(T), coarser(alignof(T), quantum()));
+    const std::size_t alignment = coarser(alignof(T), quantum());
+    const Placement at = find(n, sizeof(T), alignment);
     if (!at.fits) return std::nullopt;
-    take(at, n, sizeof(T), coarser(alignof(T), quantum()), label);
+    take(at, n, sizeof(T), alignment, label);
     return span_at<T>(at.start, n);
   }
 
@@ -174,29 +175,10 @@ class BumpAllocator {
   /// *On failure*: `ApiMisuse` if `at` is not the innermost open save-point of this pool (wrong order, twice, stale,
   /// another pool's). *Invalidates*: every block handed out since. *Device*: only the depth is checked.
   constexpr void rewind(SavePoint at) {
-    if (at.depth == 0 || at.depth != save_points_.depth() || !is_open(at)) [[unlikely]]
+    if (at.depth == 0 || at.depth != save_points_.depth() || !is_live(at)) [[unlikely]]
       refuse_rewind(at);
     give_back<false>(at);
     save_points_.pop(at.depth);
-  }
-
-  /// Like `rewind(at)`, and closes every save-point opened after `at` too: what a scope does at its end.
-  /// *Returns*: false, with nothing changed, if `at` is not open.
-  SCRATCHPAD_INLINE constexpr bool unwind(SavePoint at) {
-    if (!is_open(at)) [[unlikely]]
-      return false;
-    give_back<false>(at);
-    save_points_.pop(at.depth);
-    return true;
-  }
-
-  /// Like `unwind(at)`, but `at` stays open, for a new life: blocks handed out since are invalid and their tensors known
-  /// as dead. *Returns*: the handle of the new life, or `at` itself, with nothing changed, if `at` is not open.
-  [[nodiscard]] constexpr std::optional<SavePoint> renew(SavePoint at) {
-    if (!is_open(at)) [[unlikely]]
-      return std::nullopt;
-    give_back<true>(at);
-    return save_points_.renew(at);
   }
 
   /// Empties the pool: all figures are those of a fresh one. Twice is as good as once.
@@ -242,6 +224,7 @@ class BumpAllocator {
 
   /// Whether the save-point that `handle` was born in is still open, in the same life. Exact, also after the bytes were
   /// handed out again. A span carries no such mark and cannot be asked. \pre the pool that `handle` came from exists.
+  /// *Device*: only the depth is looked at.
   constexpr bool is_live(const SavePoint& handle) const { return save_points_.is_live(handle); }
   template <class Handle>
     requires requires(const Handle& handle) {
@@ -334,6 +317,29 @@ class BumpAllocator {
   }
 
   static constexpr std::size_t coarser(std::size_t a, std::size_t b) { return a < b ? b : a; }
+
+  // ---- what a scope needs: it may end with raw save()s left open above it, and it can stay open --------------------
+
+  template <class, class>
+  friend class ScratchScope;
+
+  // Closes `at` and everything opened after it. False, with nothing changed, if `at` is not open. \pre at.depth >= 1
+  SCRATCHPAD_INLINE constexpr bool unwind(SavePoint at) {
+    if (!is_live(at)) [[unlikely]]
+      return false;
+    give_back<false>(at);
+    save_points_.pop(at.depth);
+    return true;
+  }
+
+  // The same, but `at` stays open, for a new life, whose handle it becomes.
+  constexpr bool renew(SavePoint& at) {
+    if (!is_live(at)) [[unlikely]]
+      return false;
+    give_back<true>(at);
+    at = save_points_.renew(at);
+    return true;
+  }
 
   // ---- the path that hits -------------------------------------------------------------------------------------------
 
@@ -443,11 +449,6 @@ class BumpAllocator {
         observer.on_save(view(), {cursor_, cursor_, depth() + 1, false});
       });
     }
-  }
-
-  constexpr bool is_open(const SavePoint& at) const {
-    if constexpr (detail::in_device_code) return at.depth <= depth();
-    return save_points_.is_live(at);
   }
 
   // ---- observers ----------------------------------------------------------------------------------------------------

@@ -63,12 +63,10 @@ class [[nodiscard]] ScratchScope {
   /// *On failure*: `ApiMisuse` if the save-point is no longer open.
   constexpr void rewind() {
     run_fence();
-    const auto renewed = pool_.renew(at_);
-    if (!renewed) [[unlikely]] {
+    if (!pool_.renew(at_)) [[unlikely]] {
       detail::raise<ApiMisuse>("ScratchScope::rewind: the scope's save-point at depth ", at_.depth, " is not open; ",
                                pool_.depth(), " are: scopes ended in the wrong order");
     }
-    at_ = *renewed;
   }
 
  private:
