@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
 set(package_dir ${CMAKE_INSTALL_DATADIR}/cmake/scratchpad)
-install(TARGETS scratchpad EXPORT scratchpad-targets FILE_SET HEADERS)
+install(TARGETS scratchpad EXPORT scratchpad-targets FILE_SET HEADERS FILE_SET adapters)
 install(EXPORT scratchpad-targets NAMESPACE scratchpad:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/scratchpad-config.cmake.in ${PROJECT_BINARY_DIR}/scratchpad-config.cmake
                               INSTALL_DESTINATION ${package_dir})

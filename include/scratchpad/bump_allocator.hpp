@@ -3,7 +3,6 @@
 /// BumpAllocator<Space>: a bump over a fixed pool that can also measure.
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -33,14 +32,18 @@ namespace detail {
 
 /// A quantum known at compile time takes no storage.
 template <std::size_t Static>
-struct Quantum {
+class Quantum {
+ public:
   constexpr explicit Quantum(std::size_t) {}
   static constexpr std::size_t bytes() { return Static; }
 };
 template <>
-struct Quantum<dynamic_quantum> {
+class Quantum<dynamic_quantum> {
+ public:
   constexpr explicit Quantum(std::size_t quantum) : bytes_(quantum) {}
   constexpr std::size_t bytes() const { return bytes_; }
+
+ private:
   std::size_t bytes_;
 };
 
@@ -156,7 +159,7 @@ class BumpAllocator {
                                                                    Label label = {}) SCRATCHPAD_LIFETIMEBOUND {
     if (hits<T>(n)) [[likely]]
       return hit<T>(n);
-    const std::size_t alignment = coarser(alignof(T), quantum());
+    const std::size_t alignment = larger(alignof(T), quantum());
     const Placement at = find(n, sizeof(T), alignment);
     if (!at.fits) return std::nullopt;
     take(at, n, sizeof(T), alignment, label);
@@ -211,7 +214,7 @@ class BumpAllocator {
   }
 
   /// The most bytes in use at one time since the pool was made or reset.
-  constexpr std::size_t peak() const { return std::max(peak_, cursor_); }
+  constexpr std::size_t peak() const { return larger(peak_, cursor_); }
 
   /// Open save-points.
   constexpr std::uint32_t depth() const { return save_points_.depth(); }
@@ -316,7 +319,7 @@ class BumpAllocator {
     return quantum;
   }
 
-  static constexpr std::size_t coarser(std::size_t a, std::size_t b) { return a < b ? b : a; }
+  static constexpr std::size_t larger(std::size_t a, std::size_t b) { return a < b ? b : a; }
 
   // ---- what a scope needs: it may end with raw save()s left open above it, and it can stay open --------------------
 
@@ -377,7 +380,7 @@ class BumpAllocator {
     static_assert(ScratchElement<T>, "scratchpad: T must be trivially copyable and trivially destructible");
     if (!bump::is_power_of_two(asked.bytes)) [[unlikely]]
       refuse_alignment(asked, label);
-    const std::size_t alignment = coarser(coarser(alignof(T), asked.bytes), quantum());
+    const std::size_t alignment = larger(larger(alignof(T), asked.bytes), quantum());
     const Placement at = find(n, sizeof(T), alignment);
     if (!at.fits) [[unlikely]]
       overflow(n, sizeof(T), alignment, label);
@@ -413,7 +416,7 @@ class BumpAllocator {
     }
     cursor_ = at.end;
     if (slow_) fast_limit_ = cursor_;
-    if (measuring_) coarsest_ = coarser(coarsest_, alignment);
+    if (measuring_) coarsest_ = larger(coarsest_, alignment);
   }
 
   // Everything handed out since the level `at` was opened is free again. The cursor falls nowhere else, so
@@ -475,7 +478,7 @@ class BumpAllocator {
         detail::raise<ApiMisuse>("BumpAllocator: null memory with ", bytes, " bytes for pool '", Space::name,
                                  "'; only (nullptr, 0) is an empty pool");
       }
-      if (bytes > static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max())) [[unlikely]] {
+      if (bytes > static_cast<std::size_t>((std::numeric_limits<std::ptrdiff_t>::max)())) [[unlikely]] {
         detail::raise<ApiMisuse>("BumpAllocator: ", bytes, " bytes for pool '", Space::name,
                                  "' are more than any object can have");
       }

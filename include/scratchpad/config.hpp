@@ -78,6 +78,10 @@
 #endif
 #endif
 
+#if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) < 202002L
+#error "scratchpad needs C++20: pass -std=c++20"
+#endif
+
 #if defined(__NVCC__) && !defined(__CUDACC_RELAXED_CONSTEXPR__)
 #error \
     "scratchpad's constexpr functions run on the device: pass --expt-relaxed-constexpr to nvcc (the CMake target scratchpad::scratchpad does)"

@@ -84,8 +84,8 @@ class Recorder final : public PoolObserver {
     events_.push_back({.kind = RecordedEvent::Kind::allocate, .block = block});
     live_.push_back(block);
     open_.back().add(PlannedBlock{block.label, block.bytes, block.alignment, block.offset});
-    peak_ = std::max(peak_, block.offset + block.reserved);
-    coarsest_ = std::max(coarsest_, block.alignment);
+    peak_ = (std::max)(peak_, block.offset + block.reserved);
+    coarsest_ = (std::max)(coarsest_, block.alignment);
   }
 
   void on_save(const PoolView&, const SavePointEvent& event) override {
@@ -117,7 +117,7 @@ class Recorder final : public PoolObserver {
 
   void on_overflow(const PoolView&, Overflow& overflow) override {
     std::vector<Block> by_size(live_);
-    const std::size_t n = std::min(by_size.size(), Overflow::max_largest);
+    const std::size_t n = (std::min)(by_size.size(), Overflow::max_largest);
     std::partial_sort(by_size.begin(), by_size.begin() + static_cast<std::ptrdiff_t>(n), by_size.end(),
                       [](const Block& a, const Block& b) { return a.reserved > b.reserved; });
     for (std::size_t i = 0; i < n; ++i) overflow.largest[i] = {by_size[i].label, by_size[i].reserved};

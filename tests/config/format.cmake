@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+cmake_minimum_required(VERSION 3.25)
+# Every C++ file is laid out as .clang-format says. To lay them out: clang-format-14 -i FILES.
+set(patterns "")
+foreach(folder IN ITEMS include tests examples bench)
+  list(APPEND patterns ${SOURCE_DIR}/${folder}/*.hpp ${SOURCE_DIR}/${folder}/*.cpp ${SOURCE_DIR}/${folder}/*.cu)
+endforeach()
+file(GLOB_RECURSE files ${patterns})
+execute_process(COMMAND ${CLANG_FORMAT} --dry-run -Werror ${files} RESULT_VARIABLE result ERROR_VARIABLE messages)
+if(NOT result EQUAL 0)
+  string(REGEX MATCHALL "[^\n:]+:[0-9]+:[0-9]+: error" messages "${messages}")
+  list(JOIN messages "\n" messages)
+  message("${messages}")
+  message(FATAL_ERROR "not laid out as .clang-format says")
+endif()
