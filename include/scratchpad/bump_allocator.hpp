@@ -552,7 +552,7 @@ class BumpAllocator {
   // While measuring the coarsest alignment asked for, at least the quantum.
   std::size_t coarsest_;
   std::uint64_t serial_ = 0;
-  SCRATCHPAD_NO_UNIQUE_ADDRESS detail::Quantum<Space::quantum> quantum_;
+  [[no_unique_address]] detail::Quantum<Space::quantum> quantum_;
   bool measuring_ = false;
   bool slow_ = false;  // measuring_ or watched
   // Space::max_depth, or 0 where watched: the same one-comparison trick for save().

@@ -78,7 +78,7 @@
 #endif
 #endif
 
-#if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) < 202002L
+#if __cplusplus < 202002L
 #error "scratchpad needs C++20: pass -std=c++20"
 #endif
 
@@ -110,13 +110,6 @@
 #define SCRATCHPAD_LIFETIMEBOUND
 #endif
 
-// MSVC accepts the standard spelling and ignores it.
-#if defined(_MSC_VER)
-#define SCRATCHPAD_NO_UNIQUE_ADDRESS [[msvc::no_unique_address]]
-#else
-#define SCRATCHPAD_NO_UNIQUE_ADDRESS [[no_unique_address]]
-#endif
-
 // Without exceptions everything that can fail lives in an inline namespace of its own, so that linking it with a
 // translation unit that expects a throw is a link error and not a silent abort.
 #if defined(__cpp_exceptions)
@@ -142,7 +135,6 @@ namespace SCRATCHPAD_NAMESPACE {
 namespace detail {
 
 inline constexpr bool in_device_code = SCRATCHPAD_DEVICE_PASS != 0;
-inline constexpr bool has_exceptions = SCRATCHPAD_HAS_EXCEPTIONS != 0;
 
 // __trap() is not noreturn by itself: without the second line a kernel keeps the code after a failure.
 [[noreturn]] SCRATCHPAD_HD inline void trap() {

@@ -41,6 +41,9 @@ class Tensor;
 
 struct NoWork;
 
+template <class Space>
+class PoolResource;
+
 class ScratchBuffer;
 
 }  // namespace SCRATCHPAD_NAMESPACE

@@ -83,7 +83,7 @@ class [[nodiscard]] ScratchScope {
 
   BumpAllocator<Space>& pool_;
   SavePoint at_;
-  SCRATCHPAD_NO_UNIQUE_ADDRESS Fence fence_;
+  [[no_unique_address]] Fence fence_;
 };
 
 template <class Space>
