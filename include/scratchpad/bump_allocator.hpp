@@ -6,17 +6,19 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <type_traits>
 
 #include <scratchpad/bump.hpp>
+#include <scratchpad/bump_cursor.hpp>
 #include <scratchpad/config.hpp>
+#include <scratchpad/device_failure.hpp>
 #include <scratchpad/error.hpp>
 #include <scratchpad/fwd.hpp>
 #include <scratchpad/memory_space.hpp>
 #include <scratchpad/observe/default_observer.hpp>
+#include <scratchpad/pool_errors.hpp>
 #include <scratchpad/pool_observer.hpp>
 #include <scratchpad/requirement.hpp>
 #include <scratchpad/save_points.hpp>
@@ -27,36 +29,6 @@ namespace SCRATCHPAD_NAMESPACE {
 template <class T>
 concept ScratchElement = std::is_object_v<T> && !std::is_const_v<T> && !std::is_volatile_v<T> &&
                          std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>;
-
-namespace detail {
-
-/// A quantum known at compile time takes no storage.
-template <std::size_t Static>
-class Quantum {
- public:
-  constexpr explicit Quantum(std::size_t) {}
-  static constexpr std::size_t bytes() { return Static; }
-};
-template <>
-class Quantum<dynamic_quantum> {
- public:
-  constexpr explicit Quantum(std::size_t quantum) : bytes_(quantum) {}
-  constexpr std::size_t bytes() const { return bytes_; }
-
- private:
-  std::size_t bytes_;
-};
-
-/// The region that a measuring pool pretends to bump over: 2^54 bytes, more than any machine has, at a base that every
-/// alignment divides. Its pointers have bits 63 and 55 set: not canonical on x86-64 and the kernel's half on aarch64,
-/// also where the top byte is ignored, so that using one faults. (A 32-bit size_t: half the address space; there the
-/// pointers look like any other.)
-inline constexpr bool wide = std::numeric_limits<std::size_t>::digits >= 64;
-inline constexpr std::size_t measuring_capacity = std::size_t{1} << (wide ? 54 : 31);
-inline constexpr std::uintptr_t measuring_base =
-    static_cast<std::uintptr_t>(wide ? 0x8080'0000'0000'0000 : 0x8000'0000);
-
-}  // namespace detail
 
 /// Hands out blocks of a fixed region in order and takes them back by rewinding. Neither copyable nor movable, because
 /// scopes refer to it; one thread (on a device: one thread, or one block in lockstep) uses it at a time.
@@ -116,7 +88,7 @@ class BumpAllocator {
 
   constexpr ~BumpAllocator() {
     if constexpr (!detail::in_device_code) {
-      if (slow_) detach();
+      if (!observers_.empty()) observers_.detach(view());
     }
   }
 
@@ -139,8 +111,13 @@ class BumpAllocator {
   /// *Complexity*: constant; one comparison and no call on the path that hits.
   template <class T>
   [[nodiscard]] constexpr std::span<T> allocate(std::size_t n, Label label = {}) SCRATCHPAD_LIFETIMEBOUND {
-    if (hits<T>(n)) [[likely]]
-      return hit<T>(n);
+    static_assert(ScratchElement<T>,
+                  "scratchpad: a block holds plain bytes: T must be a trivially copyable and trivially destructible "
+                  "object type without const or volatile (std::string and std::vector are not; keep those outside)");
+    if (cursor_.template hits<T>(n)) [[likely]] {
+      count_block();
+      return cursor_.template take<T>(n);
+    }
     return miss<T>(n, {1}, label);
   }
 
@@ -157,29 +134,31 @@ class BumpAllocator {
   template <class T>
   [[nodiscard]] constexpr std::optional<std::span<T>> try_allocate(std::size_t n,
                                                                    Label label = {}) SCRATCHPAD_LIFETIMEBOUND {
-    if (hits<T>(n)) [[likely]]
-      return hit<T>(n);
-    const std::size_t alignment = larger(alignof(T), quantum());
-    const Placement at = find(n, sizeof(T), alignment);
+    static_assert(ScratchElement<T>, "scratchpad: T must be trivially copyable and trivially destructible");
+    if (cursor_.template hits<T>(n)) [[likely]] {
+      count_block();
+      return cursor_.template take<T>(n);
+    }
+    const std::size_t alignment = detail::larger(alignof(T), quantum());
+    const Placement at = cursor_.find(n, sizeof(T), alignment);
     if (!at.fits) return std::nullopt;
     take(at, n, sizeof(T), alignment, label);
-    return span_at<T>(at.start, n);
+    return cursor_.template span_at<T>(at.start, n);
   }
 
   /// Opens a save-point, for callers that cannot use a ScratchScope.
   /// *Returns*: the handle for `rewind`. *On failure*: `ApiMisuse` if Space::max_depth are open.
   [[nodiscard]] SCRATCHPAD_INLINE constexpr SavePoint save() {
-    if (save_points_.has_reached(save_limit_)) [[unlikely]]
-      save_slowly();
-    return save_points_.push(cursor_);
+    if (save_points_.has_reached(save_limit_)) save_slowly();
+    return save_points_.push(cursor_.used());
   }
 
   /// Gives back everything allocated since `at` was opened, and closes it.
   /// *On failure*: `ApiMisuse` if `at` is not the innermost open save-point of this pool (wrong order, twice, stale,
   /// another pool's). *Invalidates*: every block handed out since. *Device*: only the depth is checked.
   constexpr void rewind(SavePoint at) {
-    if (at.depth == 0 || at.depth != save_points_.depth() || !is_live(at)) [[unlikely]]
-      refuse_rewind(at);
+    if (at.depth == 0 || at.depth != save_points_.depth() || !is_live(at))
+      detail::refuse_rewind(at, is_live(at), depth());
     give_back<false>(at);
     save_points_.pop(at.depth);
   }
@@ -187,34 +166,30 @@ class BumpAllocator {
   /// Empties the pool: all figures are those of a fresh one. Twice is as good as once.
   /// *On failure*: `ApiMisuse` while a save-point is open. *Invalidates*: every block.
   constexpr void reset() {
-    if (save_points_.depth() != 0) [[unlikely]]
-      refuse_reset();
+    if (save_points_.depth() != 0) detail::refuse_reset(Space::name, depth());
     give_back<true>(here());
     save_points_.renew(here());
-    peak_ = 0;
-    coarsest_ = quantum();
+    cursor_.forget_figures();
     serial_ = 0;
   }
 
   /// Bytes in use, padding and rounding included: the offset of the next block.
-  constexpr std::size_t used() const { return cursor_; }
+  constexpr std::size_t used() const { return cursor_.used(); }
 
   /// Bytes this pool can serve. *On failure*: `ApiMisuse` while measuring.
   constexpr std::size_t capacity() const {
-    if (measuring_) [[unlikely]]
-      refuse_figure("capacity()");
-    return capacity_;
+    if (is_measuring()) detail::refuse_figure("capacity()", is_measuring(), used());
+    return cursor_.capacity();
   }
 
   /// capacity() - used(). *On failure*: `ApiMisuse` while measuring.
   constexpr std::size_t remaining() const {
-    if (measuring_) [[unlikely]]
-      refuse_figure("remaining()");
-    return capacity_ - cursor_;
+    if (is_measuring()) detail::refuse_figure("remaining()", is_measuring(), used());
+    return cursor_.capacity() - used();
   }
 
   /// The most bytes in use at one time since the pool was made or reset.
-  constexpr std::size_t peak() const { return larger(peak_, cursor_); }
+  constexpr std::size_t peak() const { return cursor_.peak(); }
 
   /// Open save-points.
   constexpr std::uint32_t depth() const { return save_points_.depth(); }
@@ -238,88 +213,74 @@ class BumpAllocator {
   /// Whether `handle` came from this pool, alive or not.
   constexpr bool is_origin_of(const SavePoint& handle) const { return handle.owner == here().owner; }
 
-  constexpr bool is_measuring() const { return measuring_; }
+  constexpr bool is_measuring() const { return cursor_.is_measuring(); }
 
   /// The quantum: the alignment of every block, size and offset, in bytes.
-  constexpr std::size_t quantum() const { return quantum_.bytes(); }
+  constexpr std::size_t quantum() const { return cursor_.quantum(); }
 
   /// The bytes that serve everything measured so far, at every base that is a multiple of the quantum; also when they
   /// are handed on as plain bytes. See bump::required_bytes for the proof.
   /// *On failure*: `ApiMisuse` on a pool that serves.
   constexpr std::size_t required_bytes() const {
-    if (!measuring_) [[unlikely]]
-      refuse_figure("required_bytes()");
-    return bump::required_bytes(peak(), coarsest_, quantum());
+    if (!is_measuring()) detail::refuse_figure("required_bytes()", is_measuring(), used());
+    return bump::required_bytes(peak(), cursor_.requirement().alignment, quantum());
   }
 
   /// The same, exactly, for a base with the alignment it names. *On failure*: `ApiMisuse` on a pool that serves.
   constexpr Requirement requirement() const {
-    if (!measuring_) [[unlikely]]
-      refuse_figure("requirement()");
-    return {peak(), coarsest_};
+    if (!is_measuring()) detail::refuse_figure("requirement()", is_measuring(), used());
+    return cursor_.requirement();
   }
 
   /// Adds an observer; nullptr takes all of them away. Several are called in the order in which they came.
   /// *On failure*: `ApiMisuse` if the pool is not empty, or has ObserverChain::max_observers already.
   constexpr void watch(PoolObserver* observer) {
-    if (cursor_ != 0 || depth() != 0) [[unlikely]]
-      refuse_watch("the pool is not empty");
+    if (used() != 0 || depth() != 0) detail::refuse_watch("the pool is not empty", used(), depth());
     if (observer == nullptr) {
-      detach();
+      observers_.detach(view());
       observers_.clear();
     } else {
-      if (observers_.full()) [[unlikely]]
-        refuse_watch("it has as many observers as it can hold");
-      if (!std::is_constant_evaluated()) base_ = detail::forget_origin(base_);
+      if (observers_.full()) {
+        detail::refuse_watch("it has as many observers as it can hold", used(), depth());
+      }
       observer->on_attach(view());
       observers_.add(observer);
     }
-    slow_ = measuring_ || !observers_.empty();
-    fast_limit_ = slow_ ? cursor_ : capacity_;
+    cursor_.set_watched(!observers_.empty());
     save_limit_ = observers_.empty() ? Space::max_depth : 0;
   }
+
+  /// Device code: where a failure is recorded before the trap; nullptr: nowhere, which costs nothing. On the host, which
+  /// throws instead, it does nothing.
+  constexpr void report_failures_to(DeviceFailure* record) { failure_ = record; }
 
   /// Tells the observers of a copy between two blocks; called by copy_to.
   constexpr void note_copy(const CopyEvent& event) const {
     if constexpr (!detail::in_device_code) {
-      if (slow_) observers_.each([&](PoolObserver& observer) { observer.on_copy(view(), event); });
+      observers_.copy(view(), event);
     }
   }
 
  private:
   struct Serving {};
   struct Measuring {};
-  using Placement = bump::Placement<std::size_t>;
+  using Cursor = detail::BumpCursor<Space>;
+  using Placement = typename Cursor::Placement;
 
   constexpr BumpAllocator(void* memory, std::size_t bytes, std::size_t quantum, PoolObserver* observer, Serving)
-      : base_(static_cast<std::byte*>(memory)),
-        fast_limit_(bump::round_down(bytes, checked_quantum(quantum))),
-        capacity_(fast_limit_),
-        coarsest_(quantum),
-        quantum_(quantum) {
-    if (!std::is_constant_evaluated()) check_memory(memory, bytes, quantum);
+      : cursor_(memory, bytes, checked_quantum(quantum)) {
     if constexpr (!detail::in_device_code) {
+      if (!std::is_constant_evaluated()) detail::check_memory(memory, bytes, quantum, Space::name);
       if (observer != nullptr) watch(observer);
     }
   }
 
-  constexpr BumpAllocator(std::size_t quantum, Measuring)
-      : capacity_(detail::measuring_capacity), coarsest_(checked_quantum(quantum)), quantum_(quantum) {
-    measuring_ = true;
-    slow_ = true;
-    if (!std::is_constant_evaluated()) base_ = reinterpret_cast<std::byte*>(detail::measuring_base);
-  }
+  constexpr BumpAllocator(std::size_t quantum, Measuring) : cursor_(checked_quantum(quantum)) {}
 
   static constexpr std::size_t checked_quantum(std::size_t quantum) {
-    if constexpr (has_dynamic_quantum) {
-      if (!bump::is_power_of_two(quantum)) [[unlikely]] {
-        detail::raise<ApiMisuse>("BumpAllocator: a quantum of ", quantum, " bytes is no power of two");
-      }
-    }
+    if constexpr (has_dynamic_quantum) detail::check_quantum(quantum);
     return quantum;
   }
-
-  static constexpr std::size_t larger(std::size_t a, std::size_t b) { return a < b ? b : a; }
 
   // ---- what a scope needs: it may end with raw save()s left open above it, and it can stay open --------------------
 
@@ -328,8 +289,7 @@ class BumpAllocator {
 
   // Closes `at` and everything opened after it. False, with nothing changed, if `at` is not open. \pre at.depth >= 1
   SCRATCHPAD_INLINE constexpr bool unwind(SavePoint at) {
-    if (!is_live(at)) [[unlikely]]
-      return false;
+    if (!is_live(at)) return false;
     give_back<false>(at);
     save_points_.pop(at.depth);
     return true;
@@ -337,71 +297,29 @@ class BumpAllocator {
 
   // The same, but `at` stays open, for a new life, whose handle it becomes.
   constexpr bool renew(SavePoint& at) {
-    if (!is_live(at)) [[unlikely]]
-      return false;
+    if (!is_live(at)) return false;
     give_back<true>(at);
     at = save_points_.renew(at);
     return true;
   }
 
-  // ---- the path that hits -------------------------------------------------------------------------------------------
-
-  template <class T>
-  constexpr bool hits(std::size_t n) const {
-    static_assert(ScratchElement<T>,
-                  "scratchpad: a block holds plain bytes: T must be a trivially copyable and trivially destructible "
-                  "object type without const or volatile (std::string and std::vector are not; keep those outside)");
-    if constexpr (has_dynamic_quantum) {
-      if (alignof(T) > quantum()) return false;
-    } else if constexpr (alignof(T) > Space::quantum) {
-      return false;
-    }
-    if constexpr (!Space::bounds_checked) return !slow_;
-    return bump::fits(cursor_, fast_limit_, n, sizeof(T));
+  // What closing or renewing `at` would give back.
+  constexpr std::span<std::byte> bytes_since(const SavePoint& at) const {
+    const std::size_t offset = save_points_.offset(at);
+    return cursor_.template span_at<std::byte>(offset, used() - offset);
   }
 
-  template <class T>
-  constexpr std::span<T> hit(std::size_t n) {
-    const std::size_t offset = cursor_;
-    cursor_ = offset + bump::reserved_bytes(n, sizeof(T), quantum());
-    return span_at<T>(offset, n);
-  }
-
-  template <class T>
-  constexpr std::span<T> span_at(std::size_t offset, std::size_t n) const {
-    if (std::is_constant_evaluated()) return std::span<T>(static_cast<T*>(nullptr), n);
-    return std::span<T>(reinterpret_cast<T*>(base_ + offset), n);
-  }
-
-  // ---- the slow path: measuring, watched, over-aligned, or too large ------------------------------------------------
+  // ---- what leaves the path that hits: measuring, watched, over-aligned, or too large --------------------------------
 
   template <class T>
   SCRATCHPAD_COLD constexpr std::span<T> miss(std::size_t n, Alignment asked, Label label) {
     static_assert(ScratchElement<T>, "scratchpad: T must be trivially copyable and trivially destructible");
-    if (!bump::is_power_of_two(asked.bytes)) [[unlikely]]
-      refuse_alignment(asked, label);
-    const std::size_t alignment = larger(larger(alignof(T), asked.bytes), quantum());
-    const Placement at = find(n, sizeof(T), alignment);
-    if (!at.fits) [[unlikely]]
-      overflow(n, sizeof(T), alignment, label);
+    if (!bump::is_power_of_two(asked.bytes)) detail::refuse_alignment(asked.bytes, label.text);
+    const std::size_t alignment = detail::larger(detail::larger(alignof(T), asked.bytes), quantum());
+    const Placement at = cursor_.find(n, sizeof(T), alignment);
+    if (!at.fits) overflow(n, sizeof(T), alignment, label);
     take(at, n, sizeof(T), alignment, label);
-    return span_at<T>(at.start, n);
-  }
-
-  // The address that alignments are counted from. While measuring every alignment divides the base; in a constant
-  // expression there are no addresses.
-  constexpr std::size_t base_address() const {
-    if (measuring_ || std::is_constant_evaluated()) return 0;
-    return reinterpret_cast<std::uintptr_t>(base_);
-  }
-
-  constexpr Placement find(std::size_t n, std::size_t size, std::size_t alignment) const {
-    if (n == 0) return {true, cursor_, cursor_};
-    if constexpr (!Space::bounds_checked) {
-      const std::size_t start = cursor_ + bump::padding(base_address() + cursor_, alignment);
-      if (!measuring_) return {true, start, start + bump::reserved_bytes(n, size, quantum())};
-    }
-    return bump::place(base_address(), cursor_, capacity_, n, size, alignment, quantum());
+    return cursor_.template span_at<T>(at.start, n);
   }
 
   constexpr void take(const Placement& at, std::size_t n, std::size_t size, std::size_t alignment, Label label) {
@@ -409,28 +327,21 @@ class BumpAllocator {
     if constexpr (!detail::in_device_code) {
       if (!observers_.empty()) {
         const Block block{label.text, at.start, n * size, at.end - at.start, alignment, depth(), serial_};
-        observers_.each([&](PoolObserver& observer) { observer.before_allocate(view(), block); });
-        observers_.each([&](PoolObserver& observer) { observer.on_allocate(view(), block); });
+        observers_.allocate(view(), block);
         ++serial_;
       }
     }
-    cursor_ = at.end;
-    if (slow_) fast_limit_ = cursor_;
-    if (measuring_) coarsest_ = larger(coarsest_, alignment);
+    count_block();
+    cursor_.take(at, alignment);
   }
 
-  // Everything handed out since the level `at` was opened is free again. The cursor falls nowhere else, so
-  // this is where the peak is sampled.
+  // Everything handed out since the level `at` was opened is free again.
   template <bool StaysOpen>
   constexpr void give_back(const SavePoint& at) {
-    if (!detail::in_device_code || measuring_) {
-      if (cursor_ > peak_) [[unlikely]]
-        peak_ = cursor_;
-    }
-    if (slow_) [[unlikely]] {
+    if (cursor_.is_slow()) [[unlikely]] {
       give_back_slowly<StaysOpen>(at.depth, at.stamp);
     } else {
-      cursor_ = save_points_.offset(at);
+      cursor_.template fall_to<false>(save_points_.offset(at));
     }
   }
   // Two numbers and not the handle they are from: a struct would be passed through memory, on every path.
@@ -438,56 +349,29 @@ class BumpAllocator {
   SCRATCHPAD_COLD constexpr void give_back_slowly(std::uint32_t depth, std::uint64_t stamp) {
     const std::size_t offset = save_points_.offset({nullptr, stamp, depth});
     if constexpr (!detail::in_device_code) {
-      observers_.each([&](PoolObserver& observer) { observer.on_rewind(view(), {offset, cursor_, depth, StaysOpen}); });
+      observers_.rewind(view(), {offset, used(), depth, StaysOpen});
     }
-    cursor_ = offset;
-    fast_limit_ = offset;
+    cursor_.template fall_to<true>(offset);
   }
 
   // A watched pool has a save_limit_ of 0.
   SCRATCHPAD_COLD constexpr void save_slowly() const {
-    if (depth() == Space::max_depth) refuse_save();
+    if (depth() == Space::max_depth) detail::refuse_save(Space::name, Space::max_depth);
     if constexpr (!detail::in_device_code) {
-      observers_.each([&](PoolObserver& observer) {
-        observer.on_save(view(), {cursor_, cursor_, depth() + 1, false});
-      });
+      observers_.save(view(), {used(), used(), depth() + 1, false});
     }
   }
 
   // ---- observers ----------------------------------------------------------------------------------------------------
 
   constexpr PoolView view() const {
-    return {this, Space::name, base_, capacity_, quantum(), measuring_, Space::host_accessible};
-  }
-  SCRATCHPAD_COLD constexpr void detach() const {
-    observers_.each([&](PoolObserver& observer) { observer.on_detach(view()); });
-  }
-
-  // ---- what is refused ----------------------------------------------------------------------------------------------
-
-  static constexpr void check_memory(const void* memory, std::size_t bytes, std::size_t quantum) {
-    if constexpr (!detail::in_device_code) {
-      const auto address = reinterpret_cast<std::uintptr_t>(memory);
-      if ((address & (quantum - 1)) != 0) [[unlikely]] {
-        detail::raise<ApiMisuse>("BumpAllocator: the base ", detail::Address{memory}, " of pool '", Space::name,
-                                 "' is not a multiple of its quantum, ", quantum, " bytes; align the buffer (alignas(",
-                                 quantum, "), ScratchBuffer) or pass a base ", quantum - (address & (quantum - 1)),
-                                 " bytes further on");
-      }
-      if (memory == nullptr && bytes != 0) [[unlikely]] {
-        detail::raise<ApiMisuse>("BumpAllocator: null memory with ", bytes, " bytes for pool '", Space::name,
-                                 "'; only (nullptr, 0) is an empty pool");
-      }
-      if (bytes > static_cast<std::size_t>((std::numeric_limits<std::ptrdiff_t>::max)())) [[unlikely]] {
-        detail::raise<ApiMisuse>("BumpAllocator: ", bytes, " bytes for pool '", Space::name,
-                                 "' are more than any object can have");
-      }
-    }
+    return {this, Space::name, cursor_.base(), cursor_.capacity(), quantum(), is_measuring(), Space::host_accessible};
   }
 
   [[noreturn]] SCRATCHPAD_COLD constexpr void overflow(std::size_t n, std::size_t size, std::size_t alignment,
                                                        Label label) const {
     if constexpr (detail::in_device_code) {
+      report(DeviceFailure::overflow, bump::saturating_product(n, size));
       detail::trap();
     } else {
       Overflow o;
@@ -497,68 +381,40 @@ class BumpAllocator {
       o.element_bytes = size;
       o.bytes = bump::saturating_product(n, size);
       o.reserved = bump::saturating_round_up(o.bytes, quantum());
-      o.padding = bump::padding(base_address() + cursor_, alignment);
-      o.used = cursor_;
-      o.capacity = capacity_;
-      o.missing = bump::saturating_sum(o.reserved, o.padding) - (capacity_ - cursor_);
+      o.padding = cursor_.padding(alignment);
+      o.used = used();
+      o.capacity = cursor_.capacity();
+      o.missing = bump::saturating_sum(o.reserved, o.padding) - (o.capacity - o.used);
       o.peak = peak();
       o.depth = depth();
-      o.measuring = measuring_;
-      observers_.each([&](PoolObserver& observer) { observer.on_overflow(view(), o); });
+      o.measuring = is_measuring();
+      observers_.overflow(view(), o);
       detail::raise<ScratchOverflow>(o);
     }
   }
 
-  [[noreturn]] SCRATCHPAD_COLD constexpr void refuse_alignment(Alignment asked, Label label) const {
-    detail::raise<ApiMisuse>("BumpAllocator::allocate: an alignment of ", asked.bytes, " bytes for '", label.text,
-                             "' is no power of two");
-  }
-  [[noreturn]] SCRATCHPAD_COLD constexpr void refuse_save() const {
-    detail::raise<ApiMisuse>("BumpAllocator: pool '", Space::name, "' cannot open another save-point: ", depth(),
-                             " are open, and Space::max_depth is ", Space::max_depth);
-  }
-  [[noreturn]] SCRATCHPAD_COLD constexpr void refuse_rewind(const SavePoint& at) const {
-    if (at.depth != 0 && save_points_.is_live(at)) {
-      detail::raise<ApiMisuse>("BumpAllocator::rewind: the save-point at depth ", at.depth,
-                               " is not the innermost one; ", depth() - at.depth, " opened after it are still open");
+  // Device code only: nothing is counted, and nothing carried round a loop, where the kernel gave no record.
+  constexpr void count_block() {
+    if constexpr (detail::in_device_code) {
+      if (failure_ != nullptr) ++serial_;
     }
-    detail::raise<ApiMisuse>("BumpAllocator::rewind: the save-point at depth ", at.depth, " (stamp ", at.stamp,
-                             ") is not open in this pool: rewound already, or another pool's; ", depth(), " are open");
-  }
-  [[noreturn]] SCRATCHPAD_COLD constexpr void refuse_reset() const {
-    detail::raise<ApiMisuse>("BumpAllocator::reset: ", depth(), " save-points of pool '", Space::name,
-                             "' are open; end their scopes first");
-  }
-  [[noreturn]] SCRATCHPAD_COLD constexpr void refuse_watch(const char* why) const {
-    detail::raise<ApiMisuse>("BumpAllocator::watch: ", why, " (used ", cursor_, ", depth ", depth(), ")");
-  }
-  [[noreturn]] SCRATCHPAD_COLD constexpr void refuse_figure(const char* what) const {
-    detail::raise<ApiMisuse>("BumpAllocator::", what,
-                             measuring_ ? ": a measuring pool has none (used " : ": this pool serves (used ", cursor_,
-                             measuring_ ? "); ask required_bytes()" : "); ask a measuring one");
   }
 
-  // Offsets and not addresses are the state: base_ + offset keeps its provenance, lets a GPU compiler see which memory it
-  // is, and lets everything run in a constant expression.
-  //
-  // Invariant: cursor_, fast_limit_ and capacity_ are multiples of the quantum; cursor_ <= fast_limit_ <= capacity_.
-  std::byte* base_ = nullptr;
-  std::size_t cursor_ = 0;
-  // capacity_, or cursor_ where slow_: every request then misses, which is how one comparison decides everything.
-  std::size_t fast_limit_ = 0;
-  std::size_t capacity_;
-  // The most that was in use before the last rewind. peak() is the larger of this and cursor_.
-  std::size_t peak_ = 0;
-  // While measuring the coarsest alignment asked for, at least the quantum.
-  std::size_t coarsest_;
+  // Device code only: leaves the one record there may be.
+  constexpr void report(DeviceFailure::What what, std::size_t requested) const {
+    if (failure_ == nullptr) return;
+    *failure_ = {what, static_cast<std::uint32_t>(serial_), requested, used(), cursor_.capacity()};
+    detail::publish_to_host();
+  }
+
+  Cursor cursor_;
+  // Blocks that were handed out while somebody counted: observers, or in device code a failure record.
   std::uint64_t serial_ = 0;
-  [[no_unique_address]] detail::Quantum<Space::quantum> quantum_;
-  bool measuring_ = false;
-  bool slow_ = false;  // measuring_ or watched
-  // Space::max_depth, or 0 where watched: the same one-comparison trick for save().
+  DeviceFailure* failure_ = nullptr;
+  // Space::max_depth, or 0 where watched: every save then leaves the fast path, by the one comparison that is there anyway.
   std::uint32_t save_limit_ = Space::max_depth;
   ObserverChain observers_;
-  SavePoints<Space::max_depth> save_points_;  // last: see there
+  SavePoints<Space::max_depth> save_points_;
 };
 
 static_assert(!std::is_copy_constructible_v<BumpAllocator<HostSpace>> &&

@@ -9,7 +9,7 @@
 /// | `SCRATCHPAD_HD` | marks what runs on host and device and is not `constexpr` | you, else what the compiler needs |
 /// | `SCRATCHPAD_VERSION_*` | this release | the library |
 ///
-/// `constexpr` functions carry no marker: `--expt-relaxed-constexpr` (part of the CMake target) makes them device
+/// Other `constexpr` functions carry no marker: `--expt-relaxed-constexpr` (part of the CMake target) makes them device
 /// functions for nvcc, and clang does so by itself.
 #pragma once
 
@@ -78,6 +78,14 @@
 #endif
 #endif
 
+// In front of a template that calls what the caller brings (a fence, a group): it is `constexpr` only for literal types, so
+// it has to have the marker too, and what it calls may be for one side only, of which nvcc must not warn.
+#if defined(__NVCC__)
+#define SCRATCHPAD_CALLS_EITHER_SIDE _Pragma("nv_exec_check_disable")
+#else
+#define SCRATCHPAD_CALLS_EITHER_SIDE
+#endif
+
 #if __cplusplus < 202002L
 #error "scratchpad needs C++20: pass -std=c++20"
 #endif
@@ -144,6 +152,13 @@ inline constexpr bool in_device_code = SCRATCHPAD_DEVICE_PASS != 0;
   __builtin_trap();
 #endif
   __builtin_unreachable();
+}
+
+// Device code: what was written so far can be seen by the host, also if the kernel traps next.
+SCRATCHPAD_HD inline void publish_to_host() {
+#if SCRATCHPAD_DEVICE_PASS
+  __threadfence_system();
+#endif
 }
 
 // The same address, about which the optimiser knows nothing any more. AddressSanitizer needs it: an access at a constant

@@ -11,7 +11,9 @@
 #include <scratchpad/bump_allocator.hpp>
 #include <scratchpad/config.hpp>
 #include <scratchpad/error.hpp>
+#include <scratchpad/save_points.hpp>
 #include <scratchpad/tensor.hpp>
+#include <scratchpad/thread_group.hpp>
 
 namespace SCRATCHPAD_NAMESPACE {
 namespace detail {
@@ -33,6 +35,49 @@ SCRATCHPAD_HD inline bool overlap_in_part(const void* a, const void* b, std::siz
   return x != y && (x < y ? y - x : x - y) < bytes;
 }
 
+template <class Space>
+constexpr void check_live(const BumpAllocator<Space>& pool, const SavePoint& birth, const char* which) {
+  if (pool.is_origin_of(birth) && !pool.is_live(birth)) {
+    raise<ApiMisuse>("copy_to: ", which, " is not live: its scope at depth ", birth.depth, " (stamp ", birth.stamp,
+                     ") has ended; the pool's depth is ", pool.depth());
+  }
+}
+
+/// Everything that copy_to checks; on failure nothing has been done. Returns whether there is anything to copy.
+template <class Space, class T, std::size_t Rank, class DstSpace, class U, std::size_t SrcRank, class SrcSpace>
+constexpr bool check_copy(const BumpAllocator<Space>& pool, const Tensor<T, Rank, DstSpace>& dst,
+                          const Tensor<U, SrcRank, SrcSpace>& src) {
+  static_assert(!std::is_const_v<T>, "scratchpad: copy_to: the elements of dst are const");
+  static_assert(std::is_same_v<std::remove_const_t<T>, std::remove_const_t<U>>,
+                "scratchpad: copy_to: dst and src have different element types");
+  static_assert(Rank == SrcRank, "scratchpad: copy_to: dst and src have different ranks");
+  static_assert(std::is_same_v<Space, SrcSpace>, "scratchpad: copy_to: src is not of the pool's memory space");
+  static_assert(std::is_same_v<Space, DstSpace>,
+                "scratchpad: copy_to: dst and src are in different memory spaces; moving data between spaces is a "
+                "transfer, which this is not");
+  if constexpr (Rank == SrcRank) {
+    if (dst.extents() != src.extents()) {
+      raise<ShapeMismatch>("copy_to: dst is ", Shape<Rank>{dst.extents()}, ", src is ", Shape<Rank>{src.extents()});
+    }
+  }
+  if constexpr (!in_device_code) {
+    if (src.birth().owner != nullptr && !pool.is_origin_of(src.birth())) {
+      raise<ApiMisuse>("copy_to: src was carved from another pool than the one given");
+    }
+    check_live(pool, src.birth(), "src");
+    check_live(pool, dst.birth(), "dst");
+  }
+  if (std::is_constant_evaluated()) return false;
+  // The pointers of two measuring pools say nothing about each other.
+  if (pool.is_measuring() && dst.birth().owner != src.birth().owner) return true;
+  if (static_cast<const void*>(dst.data()) == src.data()) return false;
+  if (overlap_in_part(dst.data(), src.data(), src.size_bytes())) {
+    raise<ApiMisuse>("copy_to: dst at ", Address{dst.data()}, " and src at ", Address{src.data()},
+                     " overlap in part; both have ", src.size_bytes(), " bytes");
+  }
+  return true;
+}
+
 }  // namespace detail
 
 /// Copies the elements of `src` into `dst`, which may live further out in the same pool, in another pool of the same
@@ -49,47 +94,25 @@ SCRATCHPAD_HD inline bool overlap_in_part(const void* a, const void* b, std::siz
 template <class Space, class T, std::size_t Rank, class DstSpace, class U, std::size_t SrcRank, class SrcSpace>
 constexpr void copy_to(BumpAllocator<Space>& pool, const Tensor<T, Rank, DstSpace>& dst,
                        const Tensor<U, SrcRank, SrcSpace>& src) {
-  static_assert(!std::is_const_v<T>, "scratchpad: copy_to: the elements of dst are const");
-  static_assert(std::is_same_v<T, std::remove_const_t<U>>,
-                "scratchpad: copy_to: dst and src have different element types");
-  static_assert(Rank == SrcRank, "scratchpad: copy_to: dst and src have different ranks");
-  static_assert(std::is_same_v<Space, SrcSpace>, "scratchpad: copy_to: src is not of the pool's memory space");
-  static_assert(std::is_same_v<Space, DstSpace>,
-                "scratchpad: copy_to: dst and src are in different memory spaces; moving data between spaces is a "
-                "transfer, which this is not");
-  if constexpr (Rank == SrcRank) {
-    if (dst.extents() != src.extents()) [[unlikely]] {
-      detail::raise<ShapeMismatch>("copy_to: dst is ", detail::Shape<Rank>{dst.extents()}, ", src is ",
-                                   detail::Shape<Rank>{src.extents()});
-    }
-  }
-  if constexpr (!detail::in_device_code) {
-    if (src.birth().owner != nullptr && !pool.is_origin_of(src.birth())) [[unlikely]] {
-      detail::raise<ApiMisuse>("copy_to: src was carved from another pool than the one given");
-    }
-    if (pool.is_origin_of(src.birth()) && !pool.is_live(src)) [[unlikely]] {
-      detail::raise<ApiMisuse>("copy_to: src is not live: its scope at depth ", src.birth().depth, " (stamp ",
-                               src.birth().stamp, ") has ended; the pool's depth is ", pool.depth());
-    }
-    if (pool.is_origin_of(dst.birth()) && !pool.is_live(dst)) [[unlikely]] {
-      detail::raise<ApiMisuse>("copy_to: dst is not live: its scope at depth ", dst.birth().depth, " (stamp ",
-                               dst.birth().stamp, ") has ended; the pool's depth is ", pool.depth());
-    }
-  }
-  const std::size_t bytes = src.size_bytes();
-  if (!std::is_constant_evaluated()) {
-    // The pointers of two measuring pools say nothing about each other.
-    const bool comparable = !pool.is_measuring() || dst.birth().owner == src.birth().owner;
-    if (comparable) {
-      if (static_cast<const void*>(dst.data()) == src.data()) return;
-      if (detail::overlap_in_part(dst.data(), src.data(), bytes)) [[unlikely]] {
-        detail::raise<ApiMisuse>("copy_to: dst at ", detail::Address{dst.data()}, " and src at ",
-                                 detail::Address{src.data()}, " overlap in part; both have ", bytes, " bytes");
-      }
-    }
-  }
-  pool.note_copy({dst.data(), src.data(), src.size(), bytes});
-  if (!pool.is_measuring() && bytes != 0) Space::copy(dst.data(), src.data(), bytes);
+  if (!detail::check_copy(pool, dst, src)) return;
+  pool.note_copy({dst.data(), src.data(), src.size(), src.size_bytes()});
+  if (!pool.is_measuring() && !src.empty()) Space::copy(dst.data(), src.data(), src.size_bytes());
+}
+
+/// The same by all threads of `group` together, each with its own pool object over the shared bytes: thread r copies
+/// elements r, r + size, ..., and all wait for one another before it returns. All must call it, and all must have waited
+/// (`group.sync()`) after the last write to `src`. The first thread's pool tells its observers.
+SCRATCHPAD_CALLS_EITHER_SIDE
+template <ThreadGroup Group, class Space, class T, std::size_t Rank, class DstSpace, class U, std::size_t SrcRank,
+          class SrcSpace>
+SCRATCHPAD_HD constexpr void copy_to(const Group& group, BumpAllocator<Space>& pool,
+                                     const Tensor<T, Rank, DstSpace>& dst, const Tensor<U, SrcRank, SrcSpace>& src) {
+  if (!detail::check_copy(pool, dst, src)) return;
+  const std::size_t rank = group.thread_rank();
+  if (rank == 0) pool.note_copy({dst.data(), src.data(), src.size(), src.size_bytes()});
+  if (pool.is_measuring()) return;
+  for (std::size_t i = rank; i < src.size(); i += group.size()) dst.data()[i] = src.data()[i];
+  group.sync();
 }
 
 }  // namespace SCRATCHPAD_NAMESPACE

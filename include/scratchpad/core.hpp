@@ -8,6 +8,7 @@
 #include <scratchpad/bump_allocator.hpp>
 #include <scratchpad/config.hpp>
 #include <scratchpad/copy_to.hpp>
+#include <scratchpad/device_failure.hpp>
 #include <scratchpad/error.hpp>
 #include <scratchpad/fwd.hpp>
 #include <scratchpad/largest_fit.hpp>
@@ -16,5 +17,7 @@
 #include <scratchpad/requirement.hpp>
 #include <scratchpad/save_points.hpp>
 #include <scratchpad/scratch_scope.hpp>
+#include <scratchpad/shared_space.hpp>
 #include <scratchpad/tensor.hpp>
+#include <scratchpad/thread_group.hpp>
 #include <scratchpad/workspace_bytes.hpp>

@@ -29,6 +29,8 @@ inline constexpr std::size_t dynamic_quantum = static_cast<std::size_t>(-1);
 /// | `bounds_checked` | false: blocks are handed out without a check, for a pool that has exactly the measured size of the layout it serves; an overflow is then undefined behaviour |
 /// | `copy(dst, src, bytes)` | copies within the space; the ranges do not overlap |
 ///
+/// Optional: `shared_by_threads`, true where several threads use the bytes together (false where it is missing).
+///
 /// Two spaces with the same members are still two spaces: a tensor of one is not accepted for the other.
 template <class Space>
 concept MemorySpace = requires(void* dst, const void* src, std::size_t bytes) {
@@ -41,6 +43,34 @@ concept MemorySpace = requires(void* dst, const void* src, std::size_t bytes) {
   requires Space::quantum == dynamic_quantum || bump::is_power_of_two<std::size_t>(Space::quantum);
   requires Space::max_depth >= 1 && Space::max_depth <= 65'535;
 };
+
+/// Whether several threads use the bytes of this space together, so that a scope in it needs a fence.
+template <class Space>
+inline constexpr bool shared_by_threads = false;
+template <class Space>
+  requires requires { requires Space::shared_by_threads; }
+inline constexpr bool shared_by_threads<Space> = true;
+
+namespace detail {
+
+/// A quantum known at compile time takes no storage.
+template <std::size_t Static>
+class Quantum {
+ public:
+  constexpr explicit Quantum(std::size_t) {}
+  static constexpr std::size_t bytes() { return Static; }
+};
+template <>
+class Quantum<dynamic_quantum> {
+ public:
+  constexpr explicit Quantum(std::size_t quantum) : bytes_(quantum) {}
+  constexpr std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::size_t bytes_;
+};
+
+}  // namespace detail
 
 /// Ordinary memory of the thread that runs. Derive from it to name a space of your own and to change single members:
 /// `struct Tcm : sp::HostSpace { static constexpr std::string_view name = "tcm"; };`

@@ -86,19 +86,39 @@ class PoolObserver {
 
 /// The observers of one pool, called in the order in which they came.
 class ObserverChain {
+  template <class Call>
+  constexpr void each(Call call) const {
+    for (std::uint32_t i = 0; i < count_; ++i) call(*observers_[i]);
+  }
+
  public:
   static constexpr std::uint32_t max_observers = 4;
 
-  constexpr ObserverChain() = default;
   constexpr bool empty() const { return count_ == 0; }
   constexpr bool full() const { return count_ == max_observers; }
   /// \pre !full()
   constexpr void add(PoolObserver* observer) { observers_[count_++] = observer; }
   constexpr void clear() { count_ = 0; }
 
-  template <class Call>
-  constexpr void each(Call call) const {
-    for (std::uint32_t i = 0; i < count_; ++i) call(*observers_[i]);
+  /// Nobody is told of a block before everybody has let it pass.
+  constexpr void allocate(const PoolView& pool, const Block& block) const {
+    each([&](PoolObserver& observer) { observer.before_allocate(pool, block); });
+    each([&](PoolObserver& observer) { observer.on_allocate(pool, block); });
+  }
+  constexpr void save(const PoolView& pool, const SavePointEvent& event) const {
+    each([&](PoolObserver& observer) { observer.on_save(pool, event); });
+  }
+  constexpr void rewind(const PoolView& pool, const SavePointEvent& event) const {
+    each([&](PoolObserver& observer) { observer.on_rewind(pool, event); });
+  }
+  constexpr void copy(const PoolView& pool, const CopyEvent& event) const {
+    each([&](PoolObserver& observer) { observer.on_copy(pool, event); });
+  }
+  constexpr void overflow(const PoolView& pool, Overflow& overflow) const {
+    each([&](PoolObserver& observer) { observer.on_overflow(pool, overflow); });
+  }
+  constexpr void detach(const PoolView& pool) const {
+    each([&](PoolObserver& observer) { observer.on_detach(pool); });
   }
 
  private:

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -16,7 +18,7 @@
 
 namespace SCRATCHPAD_NAMESPACE {
 
-/// No fence: right where one thread on the host does everything.
+/// No fence: right where one thread does everything; where threads share the memory, a promise that the caller has one.
 struct NoFence {
   constexpr void operator()() const {}
 };
@@ -30,22 +32,34 @@ struct NoFence {
 /// | who reads | what to do |
 /// |---|---|
 /// | only the host thread that owns the pool | nothing |
-/// | the threads of a block | `ScratchScope scope(pool, [] { __syncthreads(); })`: a barrier that all of them reach |
+/// | the threads of a block | `ScratchScope scope(pool, group_fence(block))` or `(pool, [] { __syncthreads(); })`: a barrier that all of them reach |
 /// | work on a queue | an in-order queue: nothing. Else drain it, or order the next use behind the last by events: `ScratchScope scope(pool, fence)` |
 ///
-/// The fence runs before every rewind, on every way out; a measuring pool never calls it. Called at the end of a scope it
-/// must not throw. An empty one takes no storage.
+/// A fence is called without arguments, or with the bytes that are about to be given back if it takes a
+/// `std::span<std::byte>`. It runs before every rewind, on every way out; a measuring pool never calls it. Called at the end
+/// of a scope it must not throw. An empty one takes no storage.
+///
+/// In a space with `shared_by_threads` a scope without a fence does not compile: nothing else would notice the race. Where
+/// a barrier of your own stands in front of the end, say so: `ScratchScope scope(pool, NoFence{})`.
 ///
 /// *Device*: yes. *Cost*: see the instruction contract in bench/.
 template <class Space, class Fence = NoFence>
 class [[nodiscard]] ScratchScope {
-  static_assert(std::invocable<Fence&>, "scratchpad: a fence is called without arguments");
+  static constexpr bool wants_bytes = std::invocable<Fence&, std::span<std::byte>>;
+  static_assert(wants_bytes || std::invocable<Fence&>,
+                "scratchpad: a fence is called without arguments, or with a std::span<std::byte>");
 
  public:
   /// *On failure*: `ApiMisuse` if Space::max_depth save-points are open.
   SCRATCHPAD_INLINE constexpr explicit ScratchScope(BumpAllocator<Space>& pool) requires std::same_as<Fence, NoFence>
-      : pool_(pool), at_(pool.save()), fence_() {}
-  SCRATCHPAD_INLINE constexpr ScratchScope(BumpAllocator<Space>& pool, Fence fence)
+      : pool_(pool), at_(pool.save()), fence_() {
+    static_assert(
+        !shared_by_threads<Space>,
+        "scratchpad: this memory is shared by threads: a scope needs a fence that all of them reach, "
+        "ScratchScope scope(pool, group_fence(group)); or say that you have one, ScratchScope(pool, NoFence{})");
+  }
+  SCRATCHPAD_CALLS_EITHER_SIDE
+  SCRATCHPAD_HD SCRATCHPAD_INLINE constexpr ScratchScope(BumpAllocator<Space>& pool, Fence fence)
       : pool_(pool), at_(pool.save()), fence_(std::move(fence)) {}
 
   ScratchScope(const ScratchScope&) = delete;
@@ -53,7 +67,8 @@ class [[nodiscard]] ScratchScope {
 
   /// Rewinds, and discards raw `save()`s left open above. If the save-point is no longer open (scopes ended in the wrong
   /// order) the failure handler is called and the program stops, because a destructor cannot throw.
-  SCRATCHPAD_INLINE constexpr ~ScratchScope() {
+  SCRATCHPAD_CALLS_EITHER_SIDE
+  SCRATCHPAD_HD SCRATCHPAD_INLINE constexpr ~ScratchScope() {
     run_fence();
     if (!pool_.unwind(at_)) [[unlikely]]
       ended_in_wrong_order(at_.depth, pool_.depth());
@@ -61,7 +76,8 @@ class [[nodiscard]] ScratchScope {
 
   /// Goes back to the save-point now and stays open. *Invalidates*: every block handed out since the scope was opened.
   /// *On failure*: `ApiMisuse` if the save-point is no longer open.
-  constexpr void rewind() {
+  SCRATCHPAD_CALLS_EITHER_SIDE
+  SCRATCHPAD_HD constexpr void rewind() {
     run_fence();
     if (!pool_.renew(at_)) [[unlikely]] {
       detail::raise<ApiMisuse>("ScratchScope::rewind: the scope's save-point at depth ", at_.depth, " is not open; ",
@@ -70,9 +86,15 @@ class [[nodiscard]] ScratchScope {
   }
 
  private:
-  constexpr void run_fence() {
+  SCRATCHPAD_CALLS_EITHER_SIDE
+  SCRATCHPAD_HD constexpr void run_fence() {
     if constexpr (!std::same_as<Fence, NoFence>) {
-      if (!pool_.is_measuring()) fence_();
+      if (pool_.is_measuring()) return;
+      if constexpr (wants_bytes) {
+        fence_(pool_.bytes_since(at_));
+      } else {
+        fence_();
+      }
     }
   }
   // By value: were the scope's own address taken here, it would have to live in memory instead of registers.
