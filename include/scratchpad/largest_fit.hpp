@@ -35,8 +35,9 @@ template <class Pool, ExtentLike N, class LayoutOf, class... Quantum>
       SCRATCHPAD_CATCH(const ScratchOverflow&) { return false; }
     }();
     if (fits) return n;
-    // Whether there is a next one, asked in a way in which neither n - step nor lo + step can wrap.
-    if (n < step || static_cast<N>(n - lo) < step) break;
+    // Whether there is a next one. The distance to lo fits into the unsigned type, also where n - step would not into N.
+    using Distance = std::make_unsigned_t<N>;
+    if (static_cast<Distance>(static_cast<Distance>(n) - static_cast<Distance>(lo)) < static_cast<Distance>(step)) break;
   }
   return std::nullopt;
 }

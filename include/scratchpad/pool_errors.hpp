@@ -16,7 +16,7 @@
 
 namespace SCRATCHPAD_NAMESPACE::detail {
 
-inline void check_quantum(std::size_t quantum) {
+constexpr void check_quantum(std::size_t quantum) {
   if (!bump::is_power_of_two(quantum)) {
     raise<ApiMisuse>("BumpAllocator: a quantum of ", quantum, " bytes is no power of two");
   }
@@ -44,8 +44,8 @@ inline void check_memory(const void* memory, std::size_t bytes, std::size_t quan
 }
 
 [[noreturn]] SCRATCHPAD_COLD SCRATCHPAD_HD inline void refuse_save(std::string_view space, std::uint32_t max_depth) {
-  raise<ApiMisuse>("BumpAllocator: pool '", space, "' cannot open another save-point: all ", max_depth,
-                   " that Space::max_depth allows are open");
+  raise<ApiMisuse>("BumpAllocator: pool '", space, "' cannot open another save-point: ", max_depth,
+                   " are open, and Space::max_depth is ", max_depth);
 }
 
 [[noreturn]] SCRATCHPAD_COLD SCRATCHPAD_HD inline void refuse_rewind(const SavePoint& at, bool is_live,

@@ -137,26 +137,22 @@ class Tensor {
 
 namespace detail {
 
-template <class Space, ExtentLike Integer>
-constexpr std::size_t checked_extent(Integer extent, [[maybe_unused]] Label label,
-                                     [[maybe_unused]] std::size_t dimension) {
-  if constexpr (std::is_signed_v<Integer> && Space::bounds_checked) {
+template <ExtentLike Integer>
+constexpr void check_extent([[maybe_unused]] Integer extent, [[maybe_unused]] Label label,
+                            [[maybe_unused]] std::size_t dimension) {
+  if constexpr (std::is_signed_v<Integer>) {
     if (extent < 0) [[unlikely]] {
       raise<ApiMisuse>("tensor '", label.text, "': extent ", dimension, " is negative, ", extent);
     }
   }
-  return static_cast<std::size_t>(extent);
 }
 
 // The product, saturated; 0 where any extent is 0, although the first factors of (2^40, 2^40, 0) do not fit.
-template <class Space, std::same_as<std::size_t>... Extents>
-constexpr std::size_t elements_of(Extents... extents) {
+template <std::same_as<std::size_t>... Extents>
+constexpr std::size_t saturating_elements(Extents... extents) {
   std::size_t elements = 1;
-  if constexpr (Space::bounds_checked) {
-    ((elements = bump::saturating_product(elements, extents)), ...);
-    return ((extents == 0) || ...) ? 0 : elements;
-  }
-  return (elements * ... * extents);
+  ((elements = bump::saturating_product(elements, extents)), ...);
+  return ((extents == 0) || ...) ? 0 : elements;
 }
 
 }  // namespace detail
@@ -172,10 +168,14 @@ template <class T, class Space, ExtentLike... Extents>
   requires(sizeof...(Extents) >= 1)
 [[nodiscard]] constexpr Tensor<T, sizeof...(Extents), Space> tensor(BumpAllocator<Space>& pool SCRATCHPAD_LIFETIMEBOUND,
                                                                     Label label, Extents... extents) {
-  std::size_t dimension = 0;
-  const std::array<std::size_t, sizeof...(Extents)> shape{
-      detail::checked_extent<Space>(extents, label, dimension++)...};
-  const std::size_t elements = detail::elements_of<Space>(static_cast<std::size_t>(extents)...);
+  const std::array<std::size_t, sizeof...(Extents)> shape{static_cast<std::size_t>(extents)...};
+  std::size_t elements = (std::size_t{1} * ... * static_cast<std::size_t>(extents));
+  // An unchecked pool serves what has been measured, and that was checked then.
+  if (Space::bounds_checked || pool.is_measuring()) {
+    std::size_t dimension = 0;
+    (detail::check_extent(extents, label, dimension++), ...);
+    elements = detail::saturating_elements(static_cast<std::size_t>(extents)...);
+  }
   return {pool.template allocate<T>(elements, label).data(), shape, pool.here()};
 }
 
