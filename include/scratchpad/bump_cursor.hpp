@@ -38,16 +38,17 @@ class BumpCursor {
   /// Over `bytes` bytes at `memory`, rounded down to the quantum.
   /// \pre quantum is a power of two that divides the address; bytes is at most half the address space
   constexpr BumpCursor(void* memory, std::size_t bytes, std::size_t quantum)
-      : fast_limit_(bump::round_down(bytes, quantum)),
-        capacity_(fast_limit_),
-        coarsest_(quantum),
-        quantum_(quantum) {
+      : fast_limit_(bump::round_down(bytes, quantum)), capacity_(fast_limit_), coarsest_(quantum), quantum_(quantum) {
     if (!std::is_constant_evaluated()) base_ = static_cast<std::byte*>(memory);
   }
 
   /// Over the region to measure in. \pre quantum is a power of two
   constexpr explicit BumpCursor(std::size_t quantum)
-      : capacity_(bump::round_down(measuring_capacity, quantum)), coarsest_(quantum), quantum_(quantum), measuring_(true), slow_(true) {
+      : capacity_(bump::round_down(measuring_capacity, quantum)),
+        coarsest_(quantum),
+        quantum_(quantum),
+        measuring_(true),
+        slow_(true) {
     if (!std::is_constant_evaluated()) base_ = reinterpret_cast<std::byte*>(measuring_base);
   }
 

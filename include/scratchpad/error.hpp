@@ -49,11 +49,12 @@ struct Overflow {
   /// The bytes that the whole layout needs, where an observer knows it (else 0): raise the budget once, to this.
   std::size_t layout_bytes = 0;
 
+  /// A block that was in use.
   struct LiveBlock {
-    const char* label = "";
-    std::size_t bytes = 0;
+    const char* label = "";  ///< "" where it has none
+    std::size_t bytes = 0;   ///< rounded up to the quantum
   };
-  static constexpr std::size_t max_largest = 3;
+  static constexpr std::size_t max_largest = 3;  ///< blocks
   LiveBlock largest[max_largest] = {};  ///< largest live blocks, where an observer knows them; unused ones have 0 bytes
 };
 
@@ -127,11 +128,12 @@ inline Message describe(const Overflow& o) {
 
 }  // namespace detail
 
-/// What a failure handler is told.
+/// Which of the four errors.
 enum class FailureKind : std::uint8_t { overflow, misuse, divergence, shape };
+/// What a failure handler is told.
 struct Failure {
-  FailureKind kind;
-  const char* message;
+  FailureKind kind;                    ///< which error
+  const char* message;                 ///< what the exception's what() would be; valid during the call only
   const Overflow* overflow = nullptr;  ///< of FailureKind::overflow
 };
 

@@ -37,7 +37,8 @@ template <class Pool, ExtentLike N, class LayoutOf, class... Quantum>
     if (fits) return n;
     // Whether there is a next one. The distance to lo fits into the unsigned type, also where n - step would not into N.
     using Distance = std::make_unsigned_t<N>;
-    if (static_cast<Distance>(static_cast<Distance>(n) - static_cast<Distance>(lo)) < static_cast<Distance>(step)) break;
+    if (static_cast<Distance>(static_cast<Distance>(n) - static_cast<Distance>(lo)) < static_cast<Distance>(step))
+      break;
   }
   return std::nullopt;
 }

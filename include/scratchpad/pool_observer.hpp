@@ -25,19 +25,19 @@ struct Label {
 
 /// What an observer is told of the pool that an event belongs to.
 struct PoolView {
-  const void* pool = nullptr;  ///< identity only
-  std::string_view space;
-  std::byte* base = nullptr;  ///< not to be dereferenced while measuring
-  std::size_t capacity = 0;   ///< bytes
-  std::size_t quantum = 0;    ///< bytes
-  bool measuring = false;
-  bool host_accessible = false;
+  const void* pool = nullptr;    ///< identity only
+  std::string_view space;        ///< name of its memory space
+  std::byte* base = nullptr;     ///< not to be dereferenced while measuring
+  std::size_t capacity = 0;      ///< bytes
+  std::size_t quantum = 0;       ///< bytes
+  bool measuring = false;        ///< there is no memory behind base
+  bool host_accessible = false;  ///< the host may read and write the bytes
 };
 
 /// One allocation. All sizes in bytes, offsets from the pool's base.
 struct Block {
-  const char* label = "";
-  std::size_t offset = 0;
+  const char* label = "";     ///< "" where it has none
+  std::size_t offset = 0;     ///< from the pool's base
   std::size_t bytes = 0;      ///< asked for
   std::size_t reserved = 0;   ///< bytes, rounded up to the quantum
   std::size_t alignment = 0;  ///< the quantum, or what was asked for above it
@@ -47,7 +47,7 @@ struct Block {
 
 /// A save or a rewind. `offset` is where the save-point stands.
 struct SavePointEvent {
-  std::size_t offset = 0;
+  std::size_t offset = 0;       ///< bytes from the pool's base
   std::size_t used_before = 0;  ///< rewind: [offset, used_before) has just been given back
   std::uint32_t depth = 0;      ///< of the save-point; 0 is the empty pool (`reset`)
   bool stays_open = false;      ///< rewind: a `ScratchScope::rewind()` or a reset, not the end of the scope
@@ -55,10 +55,10 @@ struct SavePointEvent {
 
 /// A `copy_to`: on-chip write-back, a computation on scratch bytes and never a transfer from outside.
 struct CopyEvent {
-  const void* destination = nullptr;
-  const void* source = nullptr;
-  std::size_t elements = 0;
-  std::size_t bytes = 0;
+  const void* destination = nullptr;  ///< address of the first element
+  const void* source = nullptr;       ///< address of the first element
+  std::size_t elements = 0;           ///< to copy
+  std::size_t bytes = 0;              ///< to copy
 };
 
 /// Override what you want to see. Nobody deletes an observer through this interface, and an observer outlives its pools.
@@ -67,14 +67,21 @@ struct CopyEvent {
 /// from `before_allocate`: no `on_allocate` has been called yet. `on_rewind` and `on_detach` must not throw.
 class PoolObserver {
  public:
+  /// The pool is empty and begins to be watched.
   virtual void on_attach(const PoolView&) {}
+  /// A block is about to be handed out; may refuse it by throwing.
   virtual void before_allocate(const PoolView&, const Block&) {}
+  /// A block is handed out: every observer has let it pass.
   virtual void on_allocate(const PoolView&, const Block&) {}
+  /// A save-point is opened.
   virtual void on_save(const PoolView&, const SavePointEvent&) {}
+  /// Everything above a save-point is given back.
   virtual void on_rewind(const PoolView&, const SavePointEvent&) {}
+  /// A `copy_to` is about to move bytes; while measuring it moves none.
   virtual void on_copy(const PoolView&, const CopyEvent&) {}
-  /// May add what it knows (`layout_bytes`, `largest`) before the error leaves.
+  /// A request does not fit. May add what it knows (`layout_bytes`, `largest`) before the error leaves.
   virtual void on_overflow(const PoolView&, Overflow&) {}
+  /// The pool ends, or is watched no longer; blocks may still be handed out.
   virtual void on_detach(const PoolView&) {}
 
  protected:

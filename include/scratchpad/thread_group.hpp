@@ -49,6 +49,9 @@ class GroupFence {
 ///
 /// With SCRATCHPAD_CHECKS the threads also fill the bytes with 0xFF, which every IEEE format reads as NaN, and wait once
 /// more: a thread that kept a pointer into the scope shows in the result.
+///
+/// *Device*: a cooperative group is no literal type, so a `constexpr` skeleton that makes such a fence is a device function
+/// only if it is marked `__device__` too.
 SCRATCHPAD_CALLS_EITHER_SIDE
 template <bool Checked = SCRATCHPAD_CHECKS != 0, ThreadGroup Group>
 [[nodiscard]] SCRATCHPAD_HD constexpr GroupFence<Group, Checked> group_fence(const Group& group) {

@@ -19,6 +19,7 @@ struct NoWork {
   template <class... Arguments>
   constexpr void operator()(Arguments&&...) const {}
 };
+/// The one NoWork there need be.
 inline constexpr NoWork no_work{};
 
 namespace detail {
