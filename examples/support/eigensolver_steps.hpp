@@ -203,10 +203,12 @@ class Solver {
     const std::size_t n = step.end - step.begin;
     for (std::size_t i = 0; i + 1 < n; ++i) e[i] = couplings[step.begin + i];
     d += step.begin;
+    T norm = 0;
+    for (std::size_t i = 0; i < n; ++i) norm = std::max(norm, std::abs(d[i]) + e[i]);
     for (std::size_t l = 0; l < n; ++l) {
       while (true) {
         std::size_t m = l;
-        while (m + 1 < n && std::abs(e[m]) > epsilon * (std::abs(d[m]) + std::abs(d[m + 1]))) ++m;
+        while (m + 1 < n && std::abs(e[m]) > epsilon * norm) ++m;
         if (m == l) break;
         T g = (d[l + 1] - d[l]) / (2 * e[l]);
         g = d[m] - d[l] + e[l] / (g + std::copysign(std::hypot(g, T{1}), g));

@@ -51,7 +51,8 @@ class [[nodiscard]] ScratchScope {
 
  public:
   /// *On failure*: `ApiMisuse` if Space::max_depth save-points are open.
-  SCRATCHPAD_INLINE constexpr explicit ScratchScope(BumpAllocator<Space>& pool) requires std::same_as<Fence, NoFence>
+  [[nodiscard]] SCRATCHPAD_INLINE constexpr explicit ScratchScope(
+      BumpAllocator<Space>& pool) requires std::same_as<Fence, NoFence>
       : pool_(pool), at_(pool.save()), fence_() {
     static_assert(
         !shared_by_threads<Space>,
@@ -59,7 +60,7 @@ class [[nodiscard]] ScratchScope {
         "ScratchScope scope(pool, group_fence(group)); or say that you have one, ScratchScope(pool, NoFence{})");
   }
   SCRATCHPAD_CALLS_EITHER_SIDE
-  SCRATCHPAD_HD SCRATCHPAD_INLINE constexpr ScratchScope(BumpAllocator<Space>& pool, Fence fence)
+  [[nodiscard]] SCRATCHPAD_HD SCRATCHPAD_INLINE constexpr ScratchScope(BumpAllocator<Space>& pool, Fence fence)
       : pool_(pool), at_(pool.save()), fence_(std::move(fence)) {}
 
   ScratchScope(const ScratchScope&) = delete;

@@ -33,6 +33,12 @@ namespace program {
 
 namespace sp = scratchpad;
 
+#if defined(PROGRAM_WRONG_RULE)
+inline constexpr bool wrong_rule = true;
+#else
+inline constexpr bool wrong_rule = false;
+#endif
+
 struct Unit : sp::HostSpace {
   static constexpr std::string_view name = "unit";
   static constexpr std::size_t quantum = 1;
@@ -831,7 +837,9 @@ class Runner {
 
   void rewind(Side& side, const Handle& handle) {
     const auto level = level_of(side, handle);
-    const bool allowed = level && side.model->may_rewind(handle.life);
+    // The control of the fuzzer: a wrong rule, which only a program with two save-points shows.
+    const bool allowed =
+        level && (side.model->may_rewind(handle.life) || (wrong_rule && *level == 1 && side.model->depth() == 2));
     say("rewind(", level ? "level " : "stale or foreign ", level ? *level : 0, ")");
     if (allowed && orphans_a_scope(side, *level)) return say(" (left out)\n");
     const Ending ending = attempt([&] { side.pool->rewind(handle.point); });

@@ -59,8 +59,9 @@ TEST_CASE_METHOD(Fixture, "a copy keeps the elements of a scope that ends") {
   CHECK(copies() == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "a copy writes the elements of dst and nothing beside them") {
+TEST_CASE("a copy writes the elements of dst and nothing beside them") {
   // Nobody watches, because the test writes to padding.
+  alignas(4096) std::byte memory[256];
   Pool unwatched(memory, 256, nullptr);
   const auto dst = sp::tensor<int>(unwatched, 3);  // 12 bytes, 16 reserved
   const auto next = sp::tensor<int>(unwatched, 1);
@@ -314,10 +315,10 @@ struct Copies : sp::PoolObserver {
 };
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "observers see a copy that is made and none that is refused or does nothing") {
+TEST_CASE("observers see a copy that is made and none that is refused or does nothing") {
+  alignas(4096) std::byte memory[256];
   Copies seen;
-  pool.watch(nullptr);
-  pool.watch(&seen);
+  Pool pool(memory, 256, &seen);
   const auto dst = sp::tensor<int>(pool, 3);
   const auto src = sp::tensor<int>(pool, 3);
   fill(src, 0);

@@ -11,7 +11,7 @@
 
 namespace sp = scratchpad;
 
-namespace {
+namespace lacking {
 
 // One space for each thing that the concept asks for, without it.
 struct NoName {
@@ -42,15 +42,15 @@ struct NoQuantum {
   static void copy(void*, const void*, std::size_t) {}
 };
 
-}  // namespace
+}  // namespace lacking
 
 TEST_CASE("a memory space has every member") {
   STATIC_REQUIRE(sp::MemorySpace<sp::HostSpace>);
-  STATIC_REQUIRE(sp::MemorySpace<Complete>);
-  STATIC_REQUIRE(!sp::MemorySpace<NoName>);
-  STATIC_REQUIRE(!sp::MemorySpace<NameOfAnotherType>);
-  STATIC_REQUIRE(!sp::MemorySpace<NoCopy>);
-  STATIC_REQUIRE(!sp::MemorySpace<NoQuantum>);
+  STATIC_REQUIRE(sp::MemorySpace<lacking::Complete>);
+  STATIC_REQUIRE(!sp::MemorySpace<lacking::NoName>);
+  STATIC_REQUIRE(!sp::MemorySpace<lacking::NameOfAnotherType>);
+  STATIC_REQUIRE(!sp::MemorySpace<lacking::NoCopy>);
+  STATIC_REQUIRE(!sp::MemorySpace<lacking::NoQuantum>);
   STATIC_REQUIRE(!sp::MemorySpace<int>);
 }
 

@@ -22,7 +22,7 @@ namespace detail {
 /// Blocks from an upstream, in the order in which they came, over which an arena bumps. A block never moves.
 class BlockList {
  public:
-  static constexpr std::size_t smallest_block = 64 * 1024;  // bytes
+  static constexpr std::size_t smallest_block = 65'536;  // bytes
 
   /// Up to where the blocks are lent: all before `block`, and `offset` bytes of it.
   struct Cursor {

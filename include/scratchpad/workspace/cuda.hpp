@@ -120,9 +120,7 @@ class CudaResource : public std::pmr::memory_resource {
     return data;
   }
   void do_deallocate(void* data, std::size_t, std::size_t) override { static_cast<void>(cudaFree(data)); }
-  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
-    return this == &other;
-  }
+  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override { return this == &other; }
 };
 
 /// Device memory of a stream's own, by cudaMallocAsync and cudaFreeAsync: it comes and goes in the stream's order. For

@@ -63,7 +63,7 @@ class OpenClQueue {
                          "clGetCommandQueueInfo(CL_QUEUE_PROPERTIES)");
     in_order_ = (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0;
     cl_device_id device = nullptr;
-    detail::check_opencl(clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, nullptr),
+    detail::check_opencl(clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof(void*), &device, nullptr),
                          "clGetCommandQueueInfo(CL_QUEUE_DEVICE)");
     cl_uint bits = 0;
     detail::check_opencl(clGetDeviceInfo(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, nullptr),
@@ -94,7 +94,7 @@ class OpenClEvent {
   /// *On failure*: `OpenClError`; the reference is then the caller's still.
   explicit OpenClEvent(cl_event event) : event_(event) {
     cl_command_queue queue = nullptr;  // stays so for an event of the user's
-    detail::check_opencl(clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof queue, &queue, nullptr),
+    detail::check_opencl(clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof(void*), &queue, nullptr),
                          "clGetEventInfo(CL_EVENT_COMMAND_QUEUE)");
     if (queue != nullptr) detail::check_opencl(clFlush(queue), "clFlush");
   }

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// expect: deleted (function|constructor)
+#include <scratchpad/core.hpp>
+
+namespace sp = scratchpad;
+
+void use(sp::BumpAllocator<sp::HostSpace>& pool) {
+  sp::ScratchScope<sp::HostSpace> scope(pool);
+#ifdef MUST_FAIL
+  sp::ScratchScope<sp::HostSpace> second(scope);
+#else
+  sp::ScratchScope<sp::HostSpace> second(pool);
+#endif
+}
