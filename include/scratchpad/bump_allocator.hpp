@@ -139,11 +139,7 @@ class BumpAllocator {
       count_block();
       return cursor_.template take<T>(n);
     }
-    const std::size_t alignment = detail::larger(alignof(T), quantum());
-    const Placement at = cursor_.find(n, sizeof(T), alignment);
-    if (!at.fits) return std::nullopt;
-    take(at, n, sizeof(T), alignment, label);
-    return cursor_.template span_at<T>(at.start, n);
+    return try_miss<T>(n, label);
   }
 
   /// Opens a save-point, for callers that cannot use a ScratchScope.
@@ -203,7 +199,7 @@ class BumpAllocator {
   /// Whether the save-point that `handle` was born in is still open, in the same life. Exact, also after the bytes were
   /// handed out again. A span carries no such mark and cannot be asked. \pre the pool that `handle` came from exists.
   /// *Device*: only the depth is looked at.
-  constexpr bool is_live(const SavePoint& handle) const { return save_points_.is_live(handle); }
+  SCRATCHPAD_INLINE constexpr bool is_live(const SavePoint& handle) const { return save_points_.is_live(handle); }
   template <class Handle>
     requires requires(const Handle& handle) {
       { handle.birth() } -> std::convertible_to<SavePoint>;
@@ -296,7 +292,7 @@ class BumpAllocator {
   }
 
   // The same, but `at` stays open, for a new life, whose handle it becomes.
-  constexpr bool renew(SavePoint& at) {
+  SCRATCHPAD_INLINE constexpr bool renew(SavePoint& at) {
     if (!is_live(at)) return false;
     give_back<true>(at);
     at = save_points_.renew(at);
@@ -316,8 +312,22 @@ class BumpAllocator {
     static_assert(ScratchElement<T>, "scratchpad: T must be trivially copyable and trivially destructible");
     if (!bump::is_power_of_two(asked.bytes)) detail::refuse_alignment(asked.bytes, label.text);
     const std::size_t alignment = detail::larger(detail::larger(alignof(T), asked.bytes), quantum());
+    // A kernel's pool is here because the request does not fit. Without this line nvcc would keep the code that places a
+    // block; it asks for the base's address, and then nvcc no longer knows that the blocks are in shared memory.
+    if constexpr (detail::in_device_code) {
+      if (!cursor_.is_slow() && alignment <= quantum()) overflow(n, sizeof(T), alignment, label);
+    }
     const Placement at = cursor_.find(n, sizeof(T), alignment);
     if (!at.fits) overflow(n, sizeof(T), alignment, label);
+    take(at, n, sizeof(T), alignment, label);
+    return cursor_.template span_at<T>(at.start, n);
+  }
+
+  template <class T>
+  SCRATCHPAD_COLD constexpr std::optional<std::span<T>> try_miss(std::size_t n, Label label) {
+    const std::size_t alignment = detail::larger(alignof(T), quantum());
+    const Placement at = cursor_.find(n, sizeof(T), alignment);
+    if (!at.fits) return std::nullopt;
     take(at, n, sizeof(T), alignment, label);
     return cursor_.template span_at<T>(at.start, n);
   }
@@ -337,7 +347,7 @@ class BumpAllocator {
 
   // Everything handed out since the level `at` was opened is free again.
   template <bool StaysOpen>
-  constexpr void give_back(const SavePoint& at) {
+  SCRATCHPAD_INLINE constexpr void give_back(const SavePoint& at) {
     if (cursor_.is_slow()) [[unlikely]] {
       give_back_slowly<StaysOpen>(at.depth, at.stamp);
     } else {

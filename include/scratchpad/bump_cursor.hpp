@@ -61,7 +61,9 @@ class BumpCursor {
     } else if constexpr (alignof(T) > Space::quantum) {
       return false;
     }
-    if constexpr (!Space::bounds_checked) return !slow_;
+    // In device code nobody watches, so that such a pool can also measure on this path; were the other one reachable, nvcc
+    // would see too late which memory a block lies in, and compute addresses in 64 bits.
+    if constexpr (!Space::bounds_checked) return in_device_code || !slow_;
     return bump::fits(cursor_, fast_limit_, n, sizeof(T));
   }
 
@@ -97,7 +99,7 @@ class BumpCursor {
   /// Everything at and above `offset` is free again. The cursor falls nowhere else, so this is where the peak is sampled.
   /// \pre offset <= used(); Slow is is_slow()
   template <bool Slow>
-  constexpr void fall_to(std::size_t offset) {
+  SCRATCHPAD_INLINE constexpr void fall_to(std::size_t offset) {
     // In device code a figure that is carried round a loop would keep the loop from being unrolled.
     if (!in_device_code || measuring_) {
       if (cursor_ > peak_) [[unlikely]] {

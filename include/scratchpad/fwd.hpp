@@ -46,4 +46,6 @@ class PoolResource;
 
 class ScratchBuffer;
 
+class WorkspaceLease;
+
 }  // namespace SCRATCHPAD_NAMESPACE

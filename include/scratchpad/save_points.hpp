@@ -51,7 +51,7 @@ class SavePoints {
 
   /// Whether `at` names a level that is open and has been open without a break since the handle was made.
   /// In device code only whether there is such a level now.
-  constexpr bool is_live(const SavePoint& at) const {
+  SCRATCHPAD_INLINE constexpr bool is_live(const SavePoint& at) const {
     if constexpr (detail::in_device_code) return at.depth < levels_;
     return at.owner == this && at.depth < levels_ && stamps_[at.depth] == at.stamp;
   }

@@ -35,6 +35,9 @@ struct NoFence {
 /// | the threads of a block | `ScratchScope scope(pool, group_fence(block))` or `(pool, [] { __syncthreads(); })`: a barrier that all of them reach |
 /// | work on a queue | an in-order queue: nothing. Else drain it, or order the next use behind the last by events: `ScratchScope scope(pool, fence)` |
 ///
+/// Work that is still queued uses the bytes after the scope has ended, so nothing may fill them from the host meanwhile: a
+/// pool for it wants a space with `host_accessible = false`, which the default observers leave alone.
+///
 /// A fence is called without arguments, or with the bytes that are about to be given back if it takes a
 /// `std::span<std::byte>`. It runs before every rewind, on every way out; a measuring pool never calls it. Called at the end
 /// of a scope it must not throw. An empty one takes no storage.
@@ -78,7 +81,7 @@ class [[nodiscard]] ScratchScope {
   /// Goes back to the save-point now and stays open. *Invalidates*: every block handed out since the scope was opened.
   /// *On failure*: `ApiMisuse` if the save-point is no longer open.
   SCRATCHPAD_CALLS_EITHER_SIDE
-  SCRATCHPAD_HD constexpr void rewind() {
+  SCRATCHPAD_HD SCRATCHPAD_INLINE constexpr void rewind() {
     run_fence();
     if (!pool_.renew(at_)) [[unlikely]] {
       detail::raise<ApiMisuse>("ScratchScope::rewind: the scope's save-point at depth ", at_.depth, " is not open; ",
@@ -90,7 +93,8 @@ class [[nodiscard]] ScratchScope {
   SCRATCHPAD_CALLS_EITHER_SIDE
   SCRATCHPAD_HD constexpr void run_fence() {
     if constexpr (!std::same_as<Fence, NoFence>) {
-      if (pool_.is_measuring()) return;
+      if (pool_.is_measuring()) [[unlikely]]
+        return;
       if constexpr (wants_bytes) {
         fence_(pool_.bytes_since(at_));
       } else {

@@ -10,3 +10,7 @@
 #include <scratchpad/observe/recorder.hpp>
 #include <scratchpad/observe/sanitizer.hpp>
 #include <scratchpad/scratch_buffer.hpp>
+#include <scratchpad/workspace/lease_report.hpp>
+#include <scratchpad/workspace/queue.hpp>
+#include <scratchpad/workspace/workspace_arena.hpp>
+#include <scratchpad/workspace/workspace_lease.hpp>

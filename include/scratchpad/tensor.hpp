@@ -137,13 +137,17 @@ class Tensor {
 
 namespace detail {
 
+// By value, or the arguments would be written to memory before every check that passes.
+template <class Integer>
+[[noreturn]] SCRATCHPAD_COLD constexpr void refuse_extent(Label label, std::size_t dimension, Integer extent) {
+  raise<ApiMisuse>("tensor '", label.text, "': extent ", dimension, " is negative, ", extent);
+}
+
 template <ExtentLike Integer>
 constexpr void check_extent([[maybe_unused]] Integer extent, [[maybe_unused]] Label label,
                             [[maybe_unused]] std::size_t dimension) {
   if constexpr (std::is_signed_v<Integer>) {
-    if (extent < 0) [[unlikely]] {
-      raise<ApiMisuse>("tensor '", label.text, "': extent ", dimension, " is negative, ", extent);
-    }
+    if (extent < 0) refuse_extent(label, dimension, extent);
   }
 }
 
@@ -152,7 +156,10 @@ template <std::same_as<std::size_t>... Extents>
 constexpr std::size_t saturating_elements(Extents... extents) {
   std::size_t elements = 1;
   ((elements = bump::saturating_product(elements, extents)), ...);
-  return ((extents == 0) || ...) ? 0 : elements;
+  if (((extents == 0) || ...)) [[unlikely]] {
+    return 0;
+  }
+  return elements;
 }
 
 }  // namespace detail
@@ -163,15 +170,17 @@ constexpr std::size_t saturating_elements(Extents... extents) {
 /// *On failure*: `ScratchOverflow` if it does not fit, also where the product of the extents does not fit into a size_t
 /// (it is then reported as the largest one, never wrapped); `ApiMisuse` for a negative extent.
 /// *Invalidated by*: the rewind of a save-point that was open when it was made, `reset()`, the end of the memory.
-/// *Measuring*: counts; its elements must not be touched. *Device*: yes.
+/// *Measuring*: counts; its elements must not be touched.
+/// *Device*: yes. A pool of a space without bounds checks does not check extents there, not even while it measures.
 template <class T, class Space, ExtentLike... Extents>
   requires(sizeof...(Extents) >= 1)
 [[nodiscard]] constexpr Tensor<T, sizeof...(Extents), Space> tensor(BumpAllocator<Space>& pool SCRATCHPAD_LIFETIMEBOUND,
                                                                     Label label, Extents... extents) {
   const std::array<std::size_t, sizeof...(Extents)> shape{static_cast<std::size_t>(extents)...};
   std::size_t elements = (std::size_t{1} * ... * static_cast<std::size_t>(extents));
-  // An unchecked pool serves what has been measured, and that was checked then.
-  if (Space::bounds_checked || pool.is_measuring()) {
+  // An unchecked pool serves what has been measured, and that was checked then; on the host, because in a kernel the way
+  // to the checks would keep nvcc from narrowing the arithmetic.
+  if (Space::bounds_checked || (!detail::in_device_code && pool.is_measuring())) {
     std::size_t dimension = 0;
     (detail::check_extent(extents, label, dimension++), ...);
     elements = detail::saturating_elements(static_cast<std::size_t>(extents)...);

@@ -69,7 +69,7 @@ class BlockList {
       const Block& block = blocks_[from.block];
       const std::size_t pad = bump::padding(address(block) + from.offset, alignment);
       const std::size_t need = bump::saturating_sum(bump::saturating_round_up(bytes, quantum_), pad);
-      least = std::min(least, need - (block.bytes - from.offset));
+      least = (std::min)(least, need - (block.bytes - from.offset));
     }
     return least;
   }
@@ -78,7 +78,7 @@ class BlockList {
   /// upstream refuses that. *Returns*: false, with nothing changed, if it refuses both.
   [[nodiscard]] bool grow(std::size_t bytes, std::size_t alignment) {
     const std::size_t last = blocks_.empty() ? 0 : blocks_.back().bytes;
-    return add(bytes, std::max(bump::saturating_product<std::size_t>(2, last), smallest_block), alignment);
+    return add(bytes, (std::max)(bump::saturating_product<std::size_t>(2, last), smallest_block), alignment);
   }
 
   /// Puts one block of `peak` bytes, or `bytes` if that is more, in the place of all. The old ones go back only when the
@@ -118,12 +118,12 @@ class BlockList {
   bool add(std::size_t bytes, std::size_t preferred, std::size_t alignment) {
     blocks_.reserve(blocks_.size() + 1);
     const std::size_t needed = bump::saturating_round_up(bytes, quantum_);
-    const std::size_t wanted = bump::saturating_round_up(std::max(bytes, preferred), quantum_);
+    const std::size_t wanted = bump::saturating_round_up((std::max)(bytes, preferred), quantum_);
     return take(wanted, alignment) || (wanted != needed && take(needed, alignment));
   }
 
   bool take(std::size_t bytes, std::size_t alignment) {
-    constexpr std::size_t most = std::numeric_limits<std::ptrdiff_t>::max();
+    constexpr std::size_t most = (std::numeric_limits<std::ptrdiff_t>::max)();
     std::byte* const data = bytes <= most ? try_allocate(bytes, alignment) : nullptr;
     if (data == nullptr) return false;
     const Block block{data, bytes, alignment};

@@ -28,7 +28,6 @@
 #include <scratchpad/workspace/workspace_statistics.hpp>
 
 namespace SCRATCHPAD_NAMESPACE {
-
 namespace detail {
 
 /// The loans of one arena: a stack over its blocks. An ended loan that is not on top stays in it until what lies above has
@@ -45,7 +44,7 @@ class LoanLedger {
   };
 
   LoanLedger(std::pmr::memory_resource* upstream, std::size_t device_alignment, bool in_order, bool checked)
-      : quantum_(std::max(device_alignment, HostSpace::quantum)),
+      : quantum_((std::max)(device_alignment, HostSpace::quantum)),
         blocks_(upstream, quantum_),
         owner_(std::this_thread::get_id()),
         in_order_(in_order),
@@ -69,12 +68,12 @@ class LoanLedger {
     if (bytes == 0) return {};
     // First of all, so that nothing can fail once the bytes are there.
     if (loans_.size() == loans_.capacity()) loans_.reserve(2 * loans_.size() + 16);
-    const std::size_t alignment = std::max(asked.bytes, quantum_);
+    const std::size_t alignment = (std::max)(asked.bytes, quantum_);
     const auto spot = find_or_grow(bytes, alignment, label);
     loans_.push_back({LoanState::live, cursor_, spot.taken, nullptr});
     cursor_ = spot.end;
     used_ += spot.taken;
-    peak_ = std::max(peak_, used_);
+    peak_ = (std::max)(peak_, used_);
     ++live_;
     return {spot.data, loans_.size() - 1};
   }
@@ -127,9 +126,8 @@ class LoanLedger {
 
   void check_usable(const char* call) const {
     if (checked_ && std::this_thread::get_id() != owner_) {
-      raise<ApiMisuse>("WorkspaceArena::", call,
-                       ": called from another thread than the one that made the arena; make one ",
-                       "for each thread, with a queue of its own");
+      raise<ApiMisuse>("WorkspaceArena::", call, ": called from another thread than the one that made the arena; each ",
+                       "thread needs a queue and an arena of its own");
     }
     if (closed_) raise<ApiMisuse>("WorkspaceLease::", call, ": the arena was destroyed");
   }

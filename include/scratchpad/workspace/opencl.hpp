@@ -76,7 +76,7 @@ class OpenClQueue {
 
   /// Bytes. CL_DEVICE_MEM_BASE_ADDR_ALIGN counts in bits.
   std::size_t device_alignment() const { return device_alignment_; }
-  static constexpr std::size_t bytes_of_bits(cl_uint bits) { return std::max<std::size_t>(bits / 8, 1); }
+  static constexpr std::size_t bytes_of_bits(cl_uint bits) { return (std::max<std::size_t>)(bits / 8, 1); }
 
   cl_command_queue get() const { return queue_; }
 
