@@ -126,6 +126,7 @@ class BumpAllocator {
   template <class T>
   [[nodiscard]] constexpr std::span<T> allocate(std::size_t n, Alignment alignment,
                                                 Label label = {}) SCRATCHPAD_LIFETIMEBOUND {
+    if (bump::is_power_of_two(alignment.bytes) && alignment.bytes <= quantum()) return allocate<T>(n, label);
     return miss<T>(n, alignment, label);
   }
 
