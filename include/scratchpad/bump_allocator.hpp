@@ -115,7 +115,7 @@ class BumpAllocator {
                   "scratchpad: a block holds plain bytes: T must be a trivially copyable and trivially destructible "
                   "object type without const or volatile (std::string and std::vector are not; keep those outside)");
     if (cursor_.template hits<T>(n)) [[likely]] {
-      count_block();
+      if (n != 0) count_block();
       return cursor_.template take<T>(n);
     }
     return miss<T>(n, {1}, label);
@@ -137,7 +137,7 @@ class BumpAllocator {
                                                                    Label label = {}) SCRATCHPAD_LIFETIMEBOUND {
     static_assert(ScratchElement<T>, "scratchpad: T must be trivially copyable and trivially destructible");
     if (cursor_.template hits<T>(n)) [[likely]] {
-      count_block();
+      if (n != 0) count_block();
       return cursor_.template take<T>(n);
     }
     return try_miss<T>(n, label);

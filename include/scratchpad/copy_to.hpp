@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include <scratchpad/bump_allocator.hpp>
 #include <scratchpad/config.hpp>
@@ -27,6 +28,13 @@ struct Shape {
     for (std::size_t i = 0; i < Rank; ++i) sink.append(i == 0 ? "" : " x ").append(extents[i]);
   }
 };
+
+// Not ==, which clang makes a memcmp of, and a kernel has none.
+template <std::size_t Rank, std::size_t... Dimension>
+constexpr bool same_extents(const std::array<std::size_t, Rank>& a, const std::array<std::size_t, Rank>& b,
+                            std::index_sequence<Dimension...>) {
+  return ((a[Dimension] == b[Dimension]) && ...);
+}
 
 /// Bytes [data, data + bytes) of two tensors share some, but are not the same ones.
 SCRATCHPAD_HD inline bool overlap_in_part(const void* a, const void* b, std::size_t bytes) {
@@ -56,7 +64,7 @@ constexpr bool check_copy(const BumpAllocator<Space>& pool, const Tensor<T, Rank
                 "scratchpad: copy_to: dst and src are in different memory spaces; moving data between spaces is a "
                 "transfer, which this is not");
   if constexpr (Rank == SrcRank) {
-    if (dst.extents() != src.extents()) {
+    if (!same_extents(dst.extents(), src.extents(), std::make_index_sequence<Rank>())) {
       raise<ShapeMismatch>("copy_to: dst is ", Shape<Rank>{dst.extents()}, ", src is ", Shape<Rank>{src.extents()});
     }
   }

@@ -63,7 +63,7 @@ class [[nodiscard]] ScratchScope {
         "ScratchScope scope(pool, group_fence(group)); or say that you have one, ScratchScope(pool, NoFence{})");
   }
   SCRATCHPAD_CALLS_EITHER_SIDE
-  [[nodiscard]] SCRATCHPAD_HD SCRATCHPAD_INLINE constexpr ScratchScope(BumpAllocator<Space>& pool, Fence fence)
+  [[nodiscard]] SCRATCHPAD_INLINE SCRATCHPAD_HD constexpr ScratchScope(BumpAllocator<Space>& pool, Fence fence)
       : pool_(pool), at_(pool.save()), fence_(std::move(fence)) {}
 
   ScratchScope(const ScratchScope&) = delete;
@@ -72,7 +72,7 @@ class [[nodiscard]] ScratchScope {
   /// Rewinds, and discards raw `save()`s left open above. If the save-point is no longer open (scopes ended in the wrong
   /// order) the failure handler is called and the program stops, because a destructor cannot throw.
   SCRATCHPAD_CALLS_EITHER_SIDE
-  SCRATCHPAD_HD SCRATCHPAD_INLINE constexpr ~ScratchScope() {
+  SCRATCHPAD_INLINE SCRATCHPAD_HD constexpr ~ScratchScope() {
     run_fence();
     if (!pool_.unwind(at_)) [[unlikely]]
       ended_in_wrong_order(at_.depth, pool_.depth());
@@ -81,7 +81,7 @@ class [[nodiscard]] ScratchScope {
   /// Goes back to the save-point now and stays open. *Invalidates*: every block handed out since the scope was opened.
   /// *On failure*: `ApiMisuse` if the save-point is no longer open.
   SCRATCHPAD_CALLS_EITHER_SIDE
-  SCRATCHPAD_HD SCRATCHPAD_INLINE constexpr void rewind() {
+  SCRATCHPAD_INLINE SCRATCHPAD_HD constexpr void rewind() {
     run_fence();
     if (!pool_.renew(at_)) [[unlikely]] {
       detail::raise<ApiMisuse>("ScratchScope::rewind: the scope's save-point at depth ", at_.depth, " is not open; ",

@@ -156,7 +156,8 @@ template <std::same_as<std::size_t>... Extents>
 constexpr std::size_t saturating_elements(Extents... extents) {
   std::size_t elements = 1;
   ((elements = bump::saturating_product(elements, extents)), ...);
-  if (((extents == 0) || ...)) [[unlikely]] {
+  const bool any_zero = ((extents == 0) || ...);
+  if (any_zero) [[unlikely]] {
     return 0;
   }
   return elements;

@@ -118,19 +118,20 @@ constexpr auto checked_fence = [](const EmulatedGroup& group) { return sp::group
 
 // ---- fences ---------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a missing fence gives the late thread the next tile's bytes, every time") {
-  const std::size_t late = GENERATE(std::size_t{0}, std::size_t{3});
-  // It reads tile 1's value in tile 0, tile 2's in tile 1, and in tile 2 there is no next one: 200 too much. The others
-  // race among themselves, so nothing is said of them.
-  const float expected = right_sums[late] + 200;
+TEST_CASE("without a fence a thread that comes second reads the next tile's bytes, every time") {
+  // Of two mirror images the first to go on loads the next tile in front of the other's eyes, which then reads 100 too
+  // much; so in each tile that has a next one, and in every pair.
   int as_expected = 0;
-  for (int round = 0; round < 200; ++round) as_expected += sums({late}, no_fence)[late] == expected;
+  for (int round = 0; round < 200; ++round) {
+    const std::vector<float> wrong = sums(test::everybody(threads), no_fence);
+    as_expected += wrong[0] + wrong[3] == 309 + 300 + 200 && wrong[1] + wrong[2] == 306 + 303 + 200;
+  }
   CHECK(as_expected == 200);
 }
 
 TEST_CASE("with a group's fence no schedule changes the result") {
   int right = 0;
-  for (int round = 0; round < 200; ++round) right += sums({0}, plain_fence) == right_sums;
+  for (int round = 0; round < 200; ++round) right += sums(test::everybody(threads), plain_fence) == right_sums;
   CHECK(right == 200);
   for (const test::Late& late : test::schedules(threads)) {
     right = 0;
@@ -331,9 +332,7 @@ TEST_CASE("a group with more threads than elements copies all of them") {
   CHECK(found_after_copy(4, 1) == 1);
 }
 
-TEST_CASE("a copy of no elements by a group does nothing") {
-  CHECK(found_after_copy(4, 0) == 0);
-}
+TEST_CASE("a copy of no elements by a group does nothing") { CHECK(found_after_copy(4, 0) == 0); }
 
 TEST_CASE("a copy onto itself by a group does nothing") {
   EmulatedBlock block(threads, 16);
@@ -385,7 +384,7 @@ TEST_CASE("a copy of a dead tensor is refused in every thread of a group") {
 }
 
 TEST_CASE("of a copy by a group the first thread's observers are told, once") {
-  struct Counter : sp::PoolObserver {
+  struct Counter final : sp::PoolObserver {
     std::size_t copies = 0;
     std::size_t bytes = 0;
     void on_copy(const sp::PoolView&, const sp::CopyEvent& event) override {
