@@ -27,15 +27,14 @@ trap 'exit 130' INT TERM
 
 # The mirror and the key of this machine's main archive, if it says which (one-line or deb822 sources).
 suite=bookworm
-mirror=
 sources=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null || true)
 configured=$(grep -Eo '^(deb .*|URIs:.*)' <<<"$sources" | grep -Eo '[a-z+]+://[^ ]+/debian/?( |$)' | head -n 1 | tr -d ' ' || true)
-mirror=${configured:-$mirror}
+mirror=$configured
 keyring=$(grep -Eo '^Signed-By: */[^ ]+|signed-by=[^] ]+' <<<"$sources" | grep -Eo '/[^ ]+debian-archive[^ ]*' | head -n 1 || true)
 
-echo "==== $suite from $mirror"
+echo "==== $suite from ${mirror:-the default mirror}"
 debootstrap --variant=minbase --include=ca-certificates,git ${keyring:+--keyring="$keyring"} \
-  "$suite" "$work/base" "$mirror"
+  "$suite" "$work/base" ${mirror:+"$mirror"}
 
 # The way to the network is this machine's: names, proxies, certificates.
 cp /etc/resolv.conf "$work/base/etc/resolv.conf"

@@ -270,6 +270,31 @@ void an_arena_lends_the_same_bytes_again() {
   EXPECT(arena.statistics().used == 0 && arena.statistics().capacity == 65'536);
 }
 
+// Blocks at whatever the request asks for, the first one at an odd multiple of 16.
+class Shifted : public std::pmr::memory_resource {
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+    used_ += (alignment - used_ % alignment) % alignment;
+    void* const data = memory_.bytes + used_;
+    used_ += bytes;
+    return data;
+  }
+  void do_deallocate(void*, std::size_t, std::size_t) override {}
+  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override { return this == &other; }
+
+  static inline Memory<262'144> memory_;
+  std::size_t used_ = 16;
+};
+
+void an_aligned_lease_is_aligned_in_every_block() {
+  InOrder queue;
+  Shifted upstream;
+  sp::WorkspaceArena<InOrder> arena(queue, &upstream);
+  const sp::WorkspaceLease first = arena.lease(65'536);
+  EXPECT(reinterpret_cast<std::uintptr_t>(first.data()) % 64 == 16);
+  const sp::WorkspaceLease second = arena.lease(100, sp::align(64));
+  EXPECT(arena.statistics().blocks == 2 && reinterpret_cast<std::uintptr_t>(second.data()) % 64 == 0);
+}
+
 // ---- observers -------------------------------------------------------------------------------------------------------
 
 void a_recorder_makes_the_plan_that_a_check_accepts() {
@@ -499,6 +524,7 @@ int main(int argc, char** argv) {
   a_scratch_buffer_feeds_a_pool();
   a_pmr_container_lives_in_a_scope();
   an_arena_lends_the_same_bytes_again();
+  an_aligned_lease_is_aligned_in_every_block();
   a_recorder_makes_the_plan_that_a_check_accepts();
   poison_reads_as_nan();
   return failures == 0 ? 0 : 1;

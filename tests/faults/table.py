@@ -432,7 +432,7 @@ fault("sanitizer_skips_the_start", "observe/sanitizer.hpp",
       "", "asan/observe_sanitizer_test")
 fault("sanitizer_skips_the_end", "observe/sanitizer.hpp",
       "if (watches(pool)) release(pool.base, pool.capacity);",
-      "", "asan/observe_sanitizer_test")
+      "", "asan/observe_sanitizer_test detect/asan/g++")
 fault("sanitizer_hands_out_the_padding", "observe/sanitizer.hpp",
       "hand_out(pool.base + block.offset, block.bytes);",
       "hand_out(pool.base + block.offset, block.reserved);", "asan/observe_sanitizer_test")
@@ -486,7 +486,7 @@ fault("refused_growth_is_final", "workspace/block_list.hpp",
       "return take(wanted, alignment);", "unit/workspace_arena_test")
 fault("padding_of_the_first_block_for_all", "workspace/block_list.hpp",
       "bump::place<std::size_t>(address(block), at.offset,",
-      "bump::place<std::size_t>(address(blocks_[0]), at.offset,", "unit/workspace_arena_test")
+      "bump::place<std::size_t>(address(blocks_[0]), at.offset,", "unit/workspace_arena_test builds/g++")
 fault("moved_lease_keeps_its_bytes", "workspace/workspace_lease.hpp",
       "    other.forget();\n",
       "", "unit/workspace_lease_test")
