@@ -162,6 +162,7 @@ class BumpAllocator {
 
   /// Empties the pool: all figures are those of a fresh one. Twice is as good as once.
   /// *On failure*: `ApiMisuse` while a save-point is open. *Invalidates*: every block.
+  /// *Measuring*: what was measured before is forgotten too, so a layout does not reset its pool.
   constexpr void reset() {
     if (save_points_.depth() != 0) detail::refuse_reset(Space::name, depth());
     give_back<true>(here());

@@ -73,8 +73,7 @@ class [[nodiscard]] ScratchScope {
   /// order) the failure handler is called and the program stops, because a destructor cannot throw.
   SCRATCHPAD_CALLS_EITHER_SIDE
   SCRATCHPAD_INLINE SCRATCHPAD_HD constexpr ~ScratchScope() {
-    run_fence();
-    if (!pool_.unwind(at_)) [[unlikely]]
+    if (!run_fence() || !pool_.unwind(at_)) [[unlikely]]
       ended_in_wrong_order(at_.depth, pool_.depth());
   }
 
@@ -82,25 +81,27 @@ class [[nodiscard]] ScratchScope {
   /// *On failure*: `ApiMisuse` if the save-point is no longer open.
   SCRATCHPAD_CALLS_EITHER_SIDE
   SCRATCHPAD_INLINE SCRATCHPAD_HD constexpr void rewind() {
-    run_fence();
-    if (!pool_.renew(at_)) [[unlikely]] {
+    if (!run_fence() || !pool_.renew(at_)) [[unlikely]] {
       detail::raise<ApiMisuse>("ScratchScope::rewind: the scope's save-point at depth ", at_.depth, " is not open; ",
                                pool_.depth(), " are: scopes ended in the wrong order");
     }
   }
 
  private:
+  // False, with the fence not called, if the save-point is no longer open: what would be given back is then not ours.
   SCRATCHPAD_CALLS_EITHER_SIDE
-  SCRATCHPAD_HD constexpr void run_fence() {
+  SCRATCHPAD_HD constexpr bool run_fence() {
     if constexpr (!std::same_as<Fence, NoFence>) {
+      if (!pool_.is_live(at_)) return false;
       if (pool_.is_measuring()) [[unlikely]]
-        return;
+        return true;
       if constexpr (wants_bytes) {
         fence_(pool_.bytes_since(at_));
       } else {
         fence_();
       }
     }
+    return true;
   }
   // By value: were the scope's own address taken here, it would have to live in memory instead of registers.
   [[noreturn]] SCRATCHPAD_COLD static constexpr void ended_in_wrong_order(std::uint32_t depth, std::uint32_t open) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Every core header and the umbrella, used on the host and in kernels of one .cu file; compiled with
-// -Werror all-warnings, which makes an error of a host function that is called on the device (the control, -DCONTROL, has one
-// and must not compile).
+// -Werror all-warnings, which makes an error of a host function that is called on the device. The control, -DCONTROL, has
+// one and must not compile.
 #include <cstddef>
 #include <scratchpad/scratchpad.hpp>
 #include <string_view>

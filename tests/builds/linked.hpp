@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// \file
-/// Two translation units of one program, built with different switches. Both are linked_unit.cpp, one with UNIT=unit_a and
-/// one with UNIT=unit_b; linked_main.cpp passes pools, tensors, leases and exceptions between them.
+/// Two translation units of one program, built with different switches. Both are linked_unit.cpp, one with UNIT=unit_a
+/// and one with UNIT=unit_b; linked_main.cpp passes pools, tensors, leases and exceptions between them.
 #pragma once
 
 #include <cstddef>

@@ -84,7 +84,7 @@ def must_pass(command, **options):
     return ran
 
 
-# ---- the program smoke.cpp, built in many ways ---------------------------------------------------------------------------
+# ---- the program smoke.cpp, built in many ways ---------------------------------------------------------------------
 
 
 def smoke(compiler, flags=(), front=(), runs=True, levels=("O0", "O2")):
@@ -125,7 +125,7 @@ def smoke_without_exceptions(compiler):
     print(f"{compiler} -fno-exceptions: {runs} failures, each told to the handler once; then the program stopped")
 
 
-# ---- two translation units -----------------------------------------------------------------------------------------------
+# ---- two translation units -----------------------------------------------------------------------------------------
 
 # Not optimised, so that both units define the functions which they share, and the linker chooses between them.
 CHECKED = ["-O0", "-DSCRATCHPAD_CHECKS=1"]
@@ -172,7 +172,7 @@ def two_units_without_exceptions(compiler):
     must_pass([build(compiler, flags, [unit(compiler, "a", flags, "silent"), silent, alone], "all_silent")])
 
 
-# ---- every header alone, instantiated ------------------------------------------------------------------------------------
+# ---- every header alone, instantiated ------------------------------------------------------------------------------
 
 # What each header offers, used with an element type T; None: nothing in it depends on one. A header that is not named here
 # is an error.
@@ -283,7 +283,7 @@ def headers_alone(compiler):
     print(f"{compiler}: {len(HEADERS)} headers, {sum(text is not None for text in HEADERS.values())} of them instantiated")
 
 
-# ---- threads, devices ----------------------------------------------------------------------------------------------------
+# ---- threads, devices ----------------------------------------------------------------------------------------------
 
 
 def threads(compiler):

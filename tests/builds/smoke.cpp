@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A broad slice of the library as a plain program: no Catch2, no fmt, nothing that one of the builds in run.py lacks. What
-// it expects is worked out by hand, at the default quantum of 16.
+// A broad slice of the library as a plain program: no Catch2, no fmt, nothing that one of the builds in run.py lacks.
+// What it expects is worked out by hand, at the default quantum of 16.
 //
 //   smoke                   checks everything that must work; exit status 0, or 1 after naming what did not
 //   smoke --failures        names the calls that must fail
-//   smoke NAME HOW          without exceptions: makes that call, with a failure handler that returns (HOW is "returns"),
-//                           one that ends the program itself with status 42 ("exits"), or with none ("none")
+//   smoke NAME HOW          without exceptions: makes that call; HOW is "returns" (with a failure handler that returns),
+//                           "exits" (with one that ends the program with status 42) or "none" (without one)
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -53,7 +53,7 @@ struct alignas(256) Memory {
   std::byte bytes[Bytes];
 };
 
-// ---- sizing ----------------------------------------------------------------------------------------------------------
+// ---- sizing -------------------------------------------------------------------------------------------------------
 
 template <class Body>
 constexpr void sweep(Pool& pool, int tiles, Body body) {
@@ -136,7 +136,7 @@ void largest_fit_scans_down() {
   EXPECT(sp::largest_fit<Pool>(15, 1, 90, 1, floats) == std::nullopt);
 }
 
-// ---- blocks, scopes, handles -----------------------------------------------------------------------------------------
+// ---- blocks, scopes, handles --------------------------------------------------------------------------------------
 
 void scopes_nest() {
   static Memory<512> memory;
@@ -295,7 +295,7 @@ void an_aligned_lease_is_aligned_in_every_block() {
   EXPECT(arena.statistics().blocks == 2 && reinterpret_cast<std::uintptr_t>(second.data()) % 64 == 0);
 }
 
-// ---- observers -------------------------------------------------------------------------------------------------------
+// ---- observers ----------------------------------------------------------------------------------------------------
 
 void a_recorder_makes_the_plan_that_a_check_accepts() {
   static Memory<2'048> memory;
@@ -331,7 +331,7 @@ void poison_reads_as_nan() {
   EXPECT(value != value);
 }
 
-// ---- what must fail --------------------------------------------------------------------------------------------------
+// ---- what must fail -----------------------------------------------------------------------------------------------
 
 // Each names the kind of failure that follows, and how its message begins.
 struct MustFail {

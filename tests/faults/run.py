@@ -4,9 +4,9 @@
 
     run.py [--sample | --only NAME...] [--jobs N] [--work DIR]
 
-table.py lists the faults. The tests must pass on the headers as they are before a failure with a fault means anything, so
-they are run without one first. A fault that the tests named for it miss is tried on every unit and property test. Exit
-status 1 if a fault survives without a reason, if one that is said to survive is caught after all, if its text no longer
+table.py lists the faults. The tests must pass on the headers as they are before a failure with a fault means anything,
+so they are run without one first. A fault that the tests named for it miss is tried on every unit and property test.
+Exit status 1 if a fault survives without a reason, if one that is said to survive is caught after all, if its text no longer
 stands in the header, or if the changed header does not compile for another reason than a static check. 77: not run.
 """
 import argparse

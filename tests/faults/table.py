@@ -20,7 +20,7 @@ def fault(name, header, old, new, tests, survives=None):
     FAULTS[name] = (header, old, new, tests.split(), survives)
 
 
-# ---- bump.hpp ------------------------------------------------------------------------------------------------------------
+# ---- bump.hpp ------------------------------------------------------------------------------------------------------
 
 fault("rounds_down_instead_of_up", "bump.hpp",
       "return static_cast<U>((n + (quantum - 1)) & ~(quantum - 1));",
@@ -63,7 +63,7 @@ fault("zero_is_a_power_of_two", "bump.hpp",
       "return n != 0 && (n & (n - 1)) == 0;",
       "return (n & (n - 1)) == 0;", "unit/bump_test")
 
-# ---- bump_cursor.hpp -----------------------------------------------------------------------------------------------------
+# ---- bump_cursor.hpp -----------------------------------------------------------------------------------------------
 
 fault("capacity_not_rounded_down", "bump_cursor.hpp",
       "fast_limit_(bump::round_down(bytes, quantum))",
@@ -107,7 +107,7 @@ fault("origin_not_forgotten_by_the_pool", "bump_cursor.hpp",
       survives="a watched pool's blocks come out of its slow path, a call behind which g++ 12 and clang 14 to 19 do not look; "
                "this stands there for a compiler that does")
 
-# ---- bump_allocator.hpp --------------------------------------------------------------------------------------------------
+# ---- bump_allocator.hpp --------------------------------------------------------------------------------------------
 
 fault("base_not_checked", "bump_allocator.hpp",
       "if (!std::is_constant_evaluated()) detail::check_memory(memory, bytes, quantum, Space::name);",
@@ -204,7 +204,7 @@ fault("every_handle_is_of_this_pool", "bump_allocator.hpp",
       "return handle.owner == here().owner;",
       "return true;", "unit/bump_allocator_test unit/copy_to_test")
 
-# ---- save_points.hpp -----------------------------------------------------------------------------------------------------
+# ---- save_points.hpp -----------------------------------------------------------------------------------------------
 
 fault("stamp_reused", "save_points.hpp",
       "stamps_[depth] = ++last_stamp_;",
@@ -234,7 +234,7 @@ fault("live_by_depth_alone", "save_points.hpp",
       "return at.owner == this && at.depth < levels_ && stamps_[at.depth] == at.stamp;",
       "return at.owner == this && at.depth < levels_;", "unit/save_points_test")
 
-# ---- scratch_scope.hpp ---------------------------------------------------------------------------------------------------
+# ---- scratch_scope.hpp ---------------------------------------------------------------------------------------------
 
 fault("no_fence_at_the_end", "scratch_scope.hpp",
       "    run_fence();\n    if (!pool_.unwind(at_))",
@@ -253,7 +253,7 @@ fault("wrong_order_of_scopes_unnoticed", "scratch_scope.hpp",
       "    if (!pool_.unwind(at_)) [[unlikely]]\n      ended_in_wrong_order(at_.depth, pool_.depth());",
       "    (void)pool_.unwind(at_);", "unit/scratch_scope_test")
 
-# ---- tensor.hpp, copy_to.hpp ---------------------------------------------------------------------------------------------
+# ---- tensor.hpp, copy_to.hpp ---------------------------------------------------------------------------------------
 
 fault("negative_extent_accepted", "tensor.hpp",
       "if (extent < 0) refuse_extent(label, dimension, extent);",
@@ -314,7 +314,7 @@ fault("group_fence_waits_once", "thread_group.hpp",
       "        given_back[i] = std::byte{0xFF};\n      group_.sync();",
       "        given_back[i] = std::byte{0xFF};", "unit/thread_group_test")
 
-# ---- sizing --------------------------------------------------------------------------------------------------------------
+# ---- sizing --------------------------------------------------------------------------------------------------------
 
 fault("workspace_bytes_for_an_aligned_base_only", "workspace_bytes.hpp",
       "return {pool.required_bytes(), pool.requirement()};",
@@ -342,7 +342,7 @@ fault("largest_fit_throws_what_cannot_be_measured", "largest_fit.hpp",
       "SCRATCHPAD_CATCH(const ScratchOverflow&) { return false; }",
       "SCRATCHPAD_CATCH(const ScratchOverflow&) { throw; }", "unit/largest_fit_test")
 
-# ---- errors and configuration --------------------------------------------------------------------------------------------
+# ---- errors and configuration --------------------------------------------------------------------------------------
 
 fault("message_without_an_end", "error.hpp",
       "if (size_ + 1 == sizeof text_) return *this;",
@@ -370,7 +370,7 @@ fault("blocks_not_bound_to_their_pool", "config.hpp",
       "#define SCRATCHPAD_LIFETIMEBOUND [[clang::lifetimebound]]",
       "#define SCRATCHPAD_LIFETIMEBOUND", "fail/block_of_local_pool")
 
-# ---- observers -----------------------------------------------------------------------------------------------------------
+# ---- observers -----------------------------------------------------------------------------------------------------
 
 fault("observers_told_of_a_refused_block", "pool_observer.hpp",
       "each([&](PoolObserver& observer) { observer.before_allocate(pool, block); });\n"
@@ -437,7 +437,7 @@ fault("sanitizer_hands_out_the_padding", "observe/sanitizer.hpp",
       "hand_out(pool.base + block.offset, block.bytes);",
       "hand_out(pool.base + block.offset, block.reserved);", "asan/observe_sanitizer_test")
 
-# ---- memory and containers -----------------------------------------------------------------------------------------------
+# ---- memory and containers -----------------------------------------------------------------------------------------
 
 fault("buffer_not_aligned", "scratch_buffer.hpp",
       "upstream_->allocate(size_, alignment_)",
@@ -449,7 +449,7 @@ fault("container_grows_in_an_inner_scope", "pmr.hpp",
       "if (pool_.here() != made_) [[unlikely]] {",
       "if (false) {", "unit/pmr_test")
 
-# ---- leases --------------------------------------------------------------------------------------------------------------
+# ---- leases --------------------------------------------------------------------------------------------------------
 
 fault("release_does_not_wait", "workspace/loan_ledger.hpp",
       "waited = wait(top.taken);",

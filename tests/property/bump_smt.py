@@ -559,6 +559,8 @@ def blocks(proof, functions, bits, exact):
     placed, start, end = z.call("place", base, cursor, limit, count, size, alignment, q)
     facts = z.known()
     if not exact:
+        if len(room) != 4:
+            sys.exit("place calls other functions than padding, fits and reserved_bytes: the contracts here do not do for it")
         # Instances of the two lemmas about sums.
         facts += [
             step_stays_below(cursor, room["pad"], limit),

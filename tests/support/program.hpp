@@ -206,27 +206,40 @@ class Runner {
   }
 
  private:
-  struct CountingFence {
-    std::uint64_t* count;
-    void operator()() const { ++*count; }
+  // What fences were called with, and how often.
+  struct Fences {
+    std::uint64_t calls = 0;
+    std::uint64_t begin = 0;
+    std::uint64_t bytes = 0;
+    friend bool operator==(const Fences&, const Fences&) = default;
   };
+  struct PlainFence {
+    Fences* fences;
+    void operator()() const { ++fences->calls; }
+  };
+  struct ByteFence {
+    Fences* fences;
+    void operator()(std::span<std::byte> bytes) const {
+      *fences = {fences->calls + 1, address_of(bytes.data()), bytes.size()};
+    }
+  };
+  enum class FenceKind : std::uint8_t { none, plain, bytes };
+
   struct OpenScope {
-    OpenScope(Pool& pool, std::uint64_t* fences) {
-      if (fences == nullptr) {
-        plain.emplace(pool);
-      } else {
-        fenced.emplace(pool, CountingFence{fences});
-      }
+    OpenScope(Pool& pool, FenceKind kind_of_fence, Fences* fences) : kind(kind_of_fence) {
+      if (kind == FenceKind::none) unfenced.emplace(pool);
+      if (kind == FenceKind::plain) fenced.emplace(pool, PlainFence{fences});
+      if (kind == FenceKind::bytes) byte_fenced.emplace(pool, ByteFence{fences});
     }
     void rewind() {
-      if (plain) {
-        plain->rewind();
-      } else {
-        fenced->rewind();
-      }
+      if (unfenced) unfenced->rewind();
+      if (fenced) fenced->rewind();
+      if (byte_fenced) byte_fenced->rewind();
     }
-    std::optional<sp::ScratchScope<Space>> plain;
-    std::optional<sp::ScratchScope<Space, CountingFence>> fenced;
+    FenceKind kind;
+    std::optional<sp::ScratchScope<Space>> unfenced;
+    std::optional<sp::ScratchScope<Space, PlainFence>> fenced;
+    std::optional<sp::ScratchScope<Space, ByteFence>> byte_fenced;
     naive::Bytes life = 0;
   };
 
@@ -243,8 +256,8 @@ class Runner {
     std::vector<std::byte> shadow;  // what it should hold
     std::optional<naive::Model> model;
     std::unique_ptr<Pool> pool;
-    std::uint64_t fences = 0;
-    std::uint64_t expected_fences = 0;
+    Fences fences;
+    Fences expected_fences;
     std::vector<std::unique_ptr<OpenScope>> scopes;
   };
 
@@ -601,7 +614,7 @@ class Runner {
     constexpr auto half = std::numeric_limits<std::size_t>::digits / 2;
     constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
     const unsigned kind = in_.byte();
-    switch (kind < 220 ? 0 : kind % 6) {
+    switch (kind < 220 ? 0 : kind % 7) {
       case 1:
         return carve(side, -static_cast<int>(in_.below(100)) - 1, 3);
       case 2:
@@ -612,9 +625,25 @@ class Runner {
         return carve(side, most, static_cast<short>(in_.below(4)));
       case 5:
         return carve(side, std::size_t{1} << (half * 2 - 1), 0);
+      case 6:
+        return carve_nothing(side);
       default:
         return carve(side, static_cast<int>(kind % 5), in_.below(4));
     }
+  }
+
+  // The first two extents alone are more than a size_t holds; the third says that there is nothing.
+  void carve_nothing(Side& side) {
+    constexpr auto half = std::numeric_limits<std::size_t>::digits / 2;
+    constexpr std::size_t much = std::size_t{1} << half;
+    // Where bounds are not checked, neither are the extents.
+    if (!Space::bounds_checked) return say("(left out)\n");
+    say("tensor(", much, " x ", much, " x 0)");
+    const Ending ending = attempt([&] {
+      const auto tensor = sp::tensor<std::uint32_t>(*side.pool, "block", much, much, 0);
+      expect("elements", tensor.size(), 0);
+    });
+    expect_allocated(side, {0, sizeof(std::uint32_t), alignof(std::uint32_t)}, ending);
   }
 
   template <class Rows, class Columns>
@@ -791,12 +820,11 @@ class Runner {
   }
 
   void open_scope(Side& side) {
-    const bool fenced = in_.below(2) == 1;
-    say(fenced ? "{ (fenced)" : "{");
+    const auto kind = static_cast<FenceKind>(in_.below(3));
+    say(kind == FenceKind::none ? "{" : kind == FenceKind::plain ? "{ (fenced)" : "{ (fenced, with bytes)");
     const std::size_t depth = side.model->depth();
     std::unique_ptr<OpenScope> scope;
-    const Ending ending =
-        attempt([&] { scope = std::make_unique<OpenScope>(*side.pool, fenced ? &side.fences : nullptr); });
+    const Ending ending = attempt([&] { scope = std::make_unique<OpenScope>(*side.pool, kind, &side.fences); });
     expect_save(side, ending);
     if (side.model->depth() == depth) return;
     ++counts_.scopes;
@@ -813,14 +841,25 @@ class Runner {
     side.expected_events.push_back({Notes::rewind, offset, side.model->used(), level, stays_open ? 1u : 0u, 0, 0, 0});
   }
 
+  // A fence is called with what is about to be given back; before the model is told.
+  void expect_fence(Side& side, const OpenScope& scope) {
+    if (scope.kind == FenceKind::none || measuring_) return;
+    Fences& fences = side.expected_fences;
+    ++fences.calls;
+    if (scope.kind == FenceKind::plain) return;
+    const naive::Bytes offset = side.model->offset_of_level(*side.model->level_of(scope.life));
+    fences.begin = address_of(side.base) + offset;
+    fences.bytes = side.model->used() - offset;
+  }
+
   void end_scope(Side& side) {
     if (side.scopes.empty()) return say("(no scope)\n");
     say("}\n");
     const std::unique_ptr<OpenScope> scope = std::move(side.scopes.back());
     side.scopes.pop_back();
     expect_rewind_event(side, *side.model->level_of(scope->life), false);
+    expect_fence(side, *scope);
     side.model->unwind(scope->life);
-    if (scope->fenced && !measuring_) ++side.expected_fences;
   }
 
   void rewind_scope(Side& side) {
@@ -830,7 +869,7 @@ class Runner {
     expect_rewind_event(side, *side.model->level_of(scope.life), true);
     expect_ending("scope.rewind()", attempt([&] { scope.rewind(); }), Ending::done);
     ++counts_.scope_rewinds;
-    if (scope.fenced && !measuring_) ++side.expected_fences;
+    expect_fence(side, scope);
     scope.life = *side.model->renew(scope.life);
     remember({side.pool->here(), side.number, scope.life});
   }
@@ -971,7 +1010,8 @@ class Runner {
     for (std::size_t i = 0; i < save_points.size(); ++i) expect("save-point", pool.save_points()[i], save_points[i]);
     expect("here().depth", pool.here().depth, model.depth());
     expect("here() is live", pool.is_live(pool.here()) ? 1 : 0, 1);
-    expect("fences", side.fences, side.expected_fences);
+    expect("calls of fences", side.fences.calls, side.expected_fences.calls);
+    if (side.fences != side.expected_fences) differ("a fence was called with other bytes than are given back");
     if (measuring_) {
       expect("required_bytes", pool.required_bytes(), model.required_bytes());
       expect("requirement: bytes", pool.requirement().bytes, model.peak());

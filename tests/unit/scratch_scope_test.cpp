@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -337,6 +338,23 @@ TEST_CASE("rewinding a scope whose save-point is gone is refused and changes not
   const std::string text = text_of<sp::ApiMisuse>([&] { inner->rewind(); });
   CHECK(missing_from(text, {"depth 2", "0 are", "wrong order"}).empty());
   CHECK(test::figures(pool) == before);
+}
+
+TEST_CASE("a scope whose save-point is gone does not call its fence: the bytes are no longer its own") {
+  alignas(4096) std::byte memory[256];
+  Pool pool(memory);
+  std::optional<Scope> outer;
+  outer.emplace(pool);
+  (void)pool.allocate<std::byte>(64);
+  int calls = 0;
+  const auto fence = [&calls](std::span<std::byte>) { ++calls; };
+  using Fenced = sp::ScratchScope<Tcm, std::remove_const_t<decltype(fence)>>;
+  // Never destroyed: its end would stop the program.
+  alignas(Fenced) std::byte place[sizeof(Fenced)];
+  Fenced* const inner = new (place) Fenced(pool, fence);
+  outer.reset();  // used is 0 now, below where the inner scope began
+  CHECK_THROWS_AS(inner->rewind(), sp::ApiMisuse);
+  CHECK(calls == 0);
 }
 
 #if TEST_HAS_DEATH
