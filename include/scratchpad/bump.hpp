@@ -84,8 +84,10 @@ constexpr Placement<U> place(U base, U cursor, U limit, U count, U size, U align
 /// (g++ and clang know this form and multiply once; nothing is divided.)
 template <class U>
 constexpr U saturating_product(U a, U b) {
+  if (a == 0) [[unlikely]]
+    return 0;
   const U product = static_cast<U>(a * b);
-  if (a != 0 && product / a != b) [[unlikely]]
+  if (product / a != b) [[unlikely]]
     return static_cast<U>(~U{0});
   return product;
 }

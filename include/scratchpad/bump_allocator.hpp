@@ -135,12 +135,12 @@ class BumpAllocator {
   template <class T>
   [[nodiscard]] constexpr std::optional<std::span<T>> try_allocate(std::size_t n,
                                                                    Label label = {}) SCRATCHPAD_LIFETIMEBOUND {
-    static_assert(ScratchElement<T>, "scratchpad: T must be trivially copyable and trivially destructible");
     if (cursor_.template hits<T>(n)) [[likely]] {
       if (n != 0) count_block();
       return cursor_.template take<T>(n);
     }
-    return try_miss<T>(n, label);
+    if (!fits<T>(n)) return std::nullopt;
+    return miss<T>(n, {1}, label);
   }
 
   /// Opens a save-point, for callers that cannot use a ScratchScope.
@@ -326,12 +326,8 @@ class BumpAllocator {
   }
 
   template <class T>
-  SCRATCHPAD_COLD constexpr std::optional<std::span<T>> try_miss(std::size_t n, Label label) {
-    const std::size_t alignment = detail::larger(alignof(T), quantum());
-    const Placement at = cursor_.find(n, sizeof(T), alignment);
-    if (!at.fits) return std::nullopt;
-    take(at, n, sizeof(T), alignment, label);
-    return cursor_.template span_at<T>(at.start, n);
+  SCRATCHPAD_COLD constexpr bool fits(std::size_t n) const {
+    return cursor_.find(n, sizeof(T), detail::larger(alignof(T), quantum())).fits;
   }
 
   constexpr void take(const Placement& at, std::size_t n, std::size_t size, std::size_t alignment, Label label) {

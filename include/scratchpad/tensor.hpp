@@ -151,15 +151,12 @@ constexpr void check_extent([[maybe_unused]] Integer extent, [[maybe_unused]] La
   }
 }
 
-// The product, saturated; 0 where any extent is 0, although the first factors of (2^40, 2^40, 0) do not fit.
+// The product, or the largest number if it does not fit and no extent is 0. A factor of 0 makes it 0 wherever it stands,
+// also behind factors that did not fit.
 template <std::same_as<std::size_t>... Extents>
 constexpr std::size_t saturating_elements(Extents... extents) {
   std::size_t elements = 1;
   ((elements = bump::saturating_product(elements, extents)), ...);
-  const bool any_zero = ((extents == 0) || ...);
-  if (any_zero) [[unlikely]] {
-    return 0;
-  }
   return elements;
 }
 
